@@ -1,0 +1,125 @@
+// The module dualpix._core: shapes checked here, kernels called with the GIL released.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "aggregate.h"
+#include "image.h"
+#include "match.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T, int N>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using Map = Array<const float, 2>;
+using Output = Array<float, 2>;
+using Row = Array<const float, 1>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class A, class B>
+void same_shape(const A& a, const B& b, const char* message) {
+  require(a.shape(0) == b.shape(0) && a.shape(1) == b.shape(1), message);
+}
+
+template <class A>
+void check_size(const A& a) {
+  require(a.size() > 0 && a.shape(0) < (1u << 30) && a.shape(1) < (1u << 30), "maps must have 1 to 2^30 rows and columns");
+}
+
+template <class T>
+void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads) {
+  same_shape(pixels, plane, "plane must have the height and width of pixels");
+  require(weights.shape(0) == pixels.shape(2), "one weight a channel");
+  nb::gil_scoped_release release;
+  dualpix::to_plane(pixels.data(), plane.data(), plane.size(), (int)pixels.shape(2), weights.data(), scale, threads);
+}
+
+void pyramid_down(Map image, Output half, int threads) {
+  check_size(image);
+  require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
+          "half must be half the size of image, rounded up");
+  nb::gil_scoped_release release;
+  dualpix::pyramid_down(image.data(), half.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, bool histeq, Row bias,
+           float ratio_threshold, int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  same_shape(left, alpha, "alpha must have the shape of left");
+  same_shape(left, beta, "beta must have the shape of left");
+  require(count >= 3, "at least three disparities");
+  require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
+  require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
+  const dualpix::Matching options = {first,
+                                     count,
+                                     taps.data(),
+                                     (int)taps.shape(0) - 1,
+                                     histeq ? dualpix::Subpixel::histeq : dualpix::Subpixel::parabola,
+                                     bias.data(),
+                                     ratio_threshold};
+  nb::gil_scoped_release release;
+  dualpix::match(left.data(), right.data(), alpha.data(), beta.data(), (int)left.shape(0), (int)left.shape(1), options,
+                 threads);
+}
+
+size_t condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_A, std::optional<Map> prior_B,
+                 float prior_weight, float invalid_threshold, int threads) {
+  check_size(alpha);
+  same_shape(alpha, beta, "alpha and beta must have the same shape");
+  require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
+  require(prior_A.has_value() == prior_B.has_value(), "prior_A and prior_B go together");
+  dualpix::Prior prior;
+  if (prior_A) {
+    same_shape(*prior_A, *prior_B, "prior_A and prior_B must have the same shape");
+    require(prior_A->shape(0) == (alpha.shape(0) + 1) / 2 && prior_A->shape(1) == (alpha.shape(1) + 1) / 2,
+            "the prior must be half the size of alpha, rounded up");
+    prior = {prior_A->data(), prior_B->data(), prior_weight};
+  }
+  nb::gil_scoped_release release;
+  return dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), prior,
+                            invalid_threshold, threads);
+}
+
+void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, float penalty, float edge_sigma, int paths,
+               float scale, int threads) {
+  check_size(alpha);
+  same_shape(alpha, beta, "alpha and beta must have the same shape");
+  same_shape(alpha, guide, "guide must have the shape of alpha");
+  same_shape(alpha, A, "A must have the shape of alpha");
+  same_shape(alpha, B, "B must have the shape of alpha");
+  require(paths == 4 || paths == 8, "paths must be 4 or 8");
+  require(A.data() != alpha.data() && B.data() != beta.data(), "the outputs must not be the inputs");
+  nb::gil_scoped_release release;
+  dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
+                     (int)alpha.shape(1), {penalty, edge_sigma, paths, scale}, threads);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Kernels of dualpix: contiguous float32 maps in and out, the GIL released, the same bytes for any threads.";
+  m.def("to_plane", to_plane<uint8_t>, "pixels"_a, "plane"_a, "weights"_a, "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<uint16_t>, "pixels"_a, "plane"_a, "weights"_a, "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<float>, "pixels"_a, "plane"_a, "weights"_a, "scale"_a, "threads"_a,
+        "plane = scale * sum of weights[c] * pixels[:, :, c].");
+  m.def("pyramid_down", pyramid_down, "image"_a, "half"_a, "threads"_a,
+        "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
+  m.def("match", match, "left"_a, "right"_a, "alpha"_a, "beta"_a, "first"_a, "count"_a, "taps"_a, "histeq"_a, "bias"_a,
+        "ratio_threshold"_a, "threads"_a,
+        "Local parabolas from the windowed SAD cost over the disparities first .. first + count - 1.");
+  m.def("condition", condition, "alpha"_a, "beta"_a, "divisor"_a, "prior_A"_a.none(), "prior_B"_a.none(),
+        "prior_weight"_a, "invalid_threshold"_a, "threads"_a,
+        "Border, prior of the coarser scale, invalidation, in place; returns how many pixels stay valid.");
+  m.def("aggregate", aggregate, "alpha"_a, "beta"_a, "guide"_a, "A"_a, "B"_a, "penalty"_a, "edge_sigma"_a, "paths"_a,
+        "scale"_a, "threads"_a, "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
+}

@@ -1,0 +1,118 @@
+#include "image.h"
+
+#include <cstdint>
+
+#include "mirror.h"
+#include "parallel.h"
+#include "simd.h"
+
+namespace dualpix {
+
+namespace {
+
+constexpr int kRows = 32;          // rows a task of the parallel loops takes
+constexpr size_t kPixels = 1 << 16;  // pixels a task of to_plane takes
+
+int blocks(int rows) { return (rows + kRows - 1) / kRows; }
+
+DUALPIX_CLONES void weigh_five_rows(const float* const rows[5], float* out, int w) {
+  for (int x = 0; x < w; ++x)
+    out[x] = (rows[0][x] + rows[4][x] + 4 * (rows[1][x] + rows[3][x]) + 6 * rows[2][x]) * (1.0f / 16);
+}
+
+void pyramid_row(const float* in, float* out, float* padded, int y, int h, int w) {
+  const float* rows[5];
+  for (int k = 0; k < 5; ++k) rows[k] = in + (size_t)mirror(2 * y + k - 2, h) * w;
+  float* row = padded + 2;
+  weigh_five_rows(rows, row, w);
+  for (int k = 1; k <= 2; ++k) {
+    row[-k] = row[mirror(-k, w)];
+    row[w - 1 + k] = row[mirror(w - 1 + k, w)];
+  }
+  for (int i = 0; i < (w + 1) / 2; ++i) {
+    const float* p = row + 2 * i;
+    out[i] = (p[-2] + p[2] + 4 * (p[-1] + p[1]) + 6 * p[0]) * (1.0f / 16);
+  }
+}
+
+// One row of the bilinear upsampling by two, at fine row y: the mean of the two coarse rows it lies between.
+void between_rows(const float* coarse, float* out, int y, int h, int w) {
+  const int low = y / 2, high = std::min(low + y % 2, h - 1);
+  const float *a = coarse + (size_t)low * w, *b = coarse + (size_t)high * w;
+  for (int x = 0; x < w; ++x) out[x] = 0.5f * (a[x] + b[x]);
+  out[w] = out[w - 1];
+}
+
+size_t condition_row(float* alpha, float* beta, int w, const float* divisor, const float* A, const float* B,
+                     float weight, float Ta) {
+  size_t valid = 0;
+  for (int x = 0; x < w; ++x) {
+    float a = alpha[x] / divisor[x], b = beta[x] / divisor[x];
+    if (A) {
+      // d doubles with the size: A / F^2 and B / F keep the parabola the same function, F = 2.
+      const int i = x / 2, j = i + x % 2;
+      a += weight * (0.25f * 0.5f) * (A[i] + A[j]);
+      b += weight * (0.5f * 0.5f) * (B[i] + B[j]);
+    }
+    const bool ok = a >= Ta && a > 0;
+    valid += ok;
+    alpha[x] = ok ? a : 1e-4f * Ta;
+    beta[x] = ok ? b : 0.0f;
+  }
+  return valid;
+}
+
+}  // namespace
+
+template <class T>
+void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
+              int threads) {
+  const int tasks = (int)((count + kPixels - 1) / kPixels);
+  parallel_for(tasks, threads, [] { return 0; }, [&](int task, int) {
+    const size_t end = std::min(count, (task + 1) * kPixels);
+    for (size_t i = task * kPixels; i < end; ++i) {
+      const T* p = pixels + i * channels;
+      float sum = 0;
+      for (int c = 0; c < channels; ++c) sum += weights[c] * (float)p[c];
+      plane[i] = scale * sum;
+    }
+  });
+}
+
+template void to_plane(const uint8_t*, float*, size_t, int, const float*, float, int);
+template void to_plane(const uint16_t*, float*, size_t, int, const float*, float, int);
+template void to_plane(const float*, float*, size_t, int, const float*, float, int);
+
+void pyramid_down(const float* in, float* out, int h, int w, int threads) {
+  const int out_h = (h + 1) / 2, out_w = (w + 1) / 2;
+  using Row = std::vector<float>;
+  parallel_for(blocks(out_h), threads, [&] { return Row(w + 4); }, [&](int block, Row& padded) {
+    for (int y = block * kRows; y < std::min(out_h, (block + 1) * kRows); ++y)
+      pyramid_row(in, out + (size_t)y * out_w, padded.data(), y, h, w);
+  });
+}
+
+size_t condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
+                 int threads) {
+  const int coarse_h = (h + 1) / 2, coarse_w = (w + 1) / 2;
+  std::atomic<size_t> valid{0};
+  using Row = std::vector<float>;
+  auto rows = [&] { return std::make_pair(Row(coarse_w + 1), Row(coarse_w + 1)); };
+  parallel_for(blocks(h), threads, rows, [&](int block, std::pair<Row, Row>& scratch) {
+    auto& [A, B] = scratch;
+    size_t count = 0;
+    for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
+      if (prior.A) {
+        between_rows(prior.A, A.data(), y, coarse_h, coarse_w);
+        between_rows(prior.B, B.data(), y, coarse_h, coarse_w);
+      }
+      const size_t row = (size_t)y * w;
+      count += condition_row(alpha + row, beta + row, w, divisor, prior.A ? A.data() : nullptr, B.data(),
+                             prior.weight, Ta);
+    }
+    valid += count;
+  });
+  return valid;
+}
+
+}  // namespace dualpix

@@ -1,0 +1,28 @@
+// Grey planes, the Gaussian pyramid, and the coefficients of the local parabolas made ready for aggregation.
+#pragma once
+
+#include <cstddef>
+
+namespace dualpix {
+
+// plane = scale * sum_c weights[c] * pixels[c], for `channels` interleaved channels.
+template <class T>
+void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
+              int threads);
+
+// Half size by 1 4 6 4 1 with symmetric borders: out(i) lies at in(2 i). out is ceil(h/2) x ceil(w/2).
+void pyramid_down(const float* in, float* out, int h, int w, int threads);
+
+// The prior of the coarser scale (ceil(h/2) x ceil(w/2)): coefficients A, B there, weighted by w.
+struct Prior {
+  const float* A = nullptr;
+  const float* B = nullptr;
+  float weight = 0;
+};
+
+// In place: divides alpha, beta by the border's divisor (one per column), adds the prior, invalidates below Ta.
+// Returns the number of pixels that stay valid.
+size_t condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
+                 int threads);
+
+}  // namespace dualpix

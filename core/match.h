@@ -1,0 +1,24 @@
+// The local term: matching cost, streamed over disparities, to one parabola a pixel.
+#pragma once
+
+namespace dualpix {
+
+enum class Subpixel { parabola, histeq };
+
+constexpr int kBiasSteps = 21;  // the bias table covers x = -1, -0.9 ... 1
+
+struct Matching {
+  int first, count;       // the integer disparities first .. first + count - 1; count >= 3
+  const float* taps;      // centre tap and one side of the symmetric window: half + 1 values
+  int half;
+  Subpixel subpixel;
+  const float* bias;      // kBiasSteps values, for histeq
+  float ratio_threshold;  // Tq
+};
+
+// alpha, beta of C(d) = window * |L(x) - R(x - d)| around its minimum, scaled by the confidence in it. All maps are
+// h x w. The cost volume is never stored: a tile's running minima stay in cache while d runs.
+void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
+           int threads);
+
+}  // namespace dualpix

@@ -1,0 +1,5 @@
+"""``python -m dualpix``."""
+
+from .cli import run
+
+run()

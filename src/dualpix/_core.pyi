@@ -1,0 +1,45 @@
+"""Kernels of dualpix: contiguous float32 maps in and out, the GIL released, the same bytes for any threads."""
+
+import numpy as np
+import numpy.typing as npt
+
+_Map = npt.NDArray[np.float32]
+_Pixels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
+
+def to_plane(pixels: _Pixels, plane: _Map, weights: _Map, scale: float, threads: int) -> None: ...
+def pyramid_down(image: _Map, half: _Map, threads: int) -> None: ...
+def match(
+    left: _Map,
+    right: _Map,
+    alpha: _Map,
+    beta: _Map,
+    first: int,
+    count: int,
+    taps: _Map,
+    histeq: bool,
+    bias: _Map,
+    ratio_threshold: float,
+    threads: int,
+) -> None: ...
+def condition(
+    alpha: _Map,
+    beta: _Map,
+    divisor: _Map,
+    prior_A: _Map | None,
+    prior_B: _Map | None,
+    prior_weight: float,
+    invalid_threshold: float,
+    threads: int,
+) -> int: ...
+def aggregate(
+    alpha: _Map,
+    beta: _Map,
+    guide: _Map,
+    A: _Map,
+    B: _Map,
+    penalty: float,
+    edge_sigma: float,
+    paths: int,
+    scale: float,
+    threads: int,
+) -> None: ...

@@ -1,0 +1,17 @@
+"""Errors a user can cause: one sentence that names the file or argument and the way out."""
+
+
+class DualpixError(Exception):
+    """Base of every error this package raises on purpose. The command exits with 2 on it."""
+
+
+class InputError(DualpixError):
+    """An image, array or file that cannot be used as it is."""
+
+
+class ParameterError(DualpixError):
+    """An unknown parameter or preset, or a value of the wrong type or out of bounds."""
+
+
+class OutputError(DualpixError):
+    """A result that cannot be written where or as it was asked for."""

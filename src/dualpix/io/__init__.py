@@ -1,0 +1,25 @@
+"""Image and map files in, maps and previews out."""
+
+from .atomic import OutputSet
+from .images import ImageInfo, Pair, as_image, load_image, probe, read_image, read_pair
+from .maps import check_map_path, encode_map, read_map, write_map
+from .previews import check_preview_path, encode_preview, preview, write_preview
+
+__all__ = [
+    "ImageInfo",
+    "OutputSet",
+    "Pair",
+    "as_image",
+    "check_map_path",
+    "check_preview_path",
+    "encode_map",
+    "encode_preview",
+    "load_image",
+    "preview",
+    "probe",
+    "read_image",
+    "read_map",
+    "read_pair",
+    "write_map",
+    "write_preview",
+]

@@ -1,0 +1,46 @@
+"""NPY: a two-dimensional array of plain numbers; nothing is ever unpickled."""
+
+import re
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._format import FormatError, Header, check_length
+
+MAGIC = re.compile(rb"\x93NUMPY")
+
+
+def header(data: bytes) -> Header:
+    """Read shape and type from the header."""
+    (height, width), dtype, _, _ = _parse(data)
+    return Header(width, height, 1, dtype.name)
+
+
+def decode(data: bytes) -> NDArray[Any]:
+    """Return the stored array."""
+    shape, dtype, order, start = _parse(data)
+    check_length(len(data) - start, shape[0] * shape[1] * dtype.itemsize)
+    return np.frombuffer(data, dtype, offset=start).reshape(shape, order=order)
+
+
+def encode(values: NDArray[np.float32]) -> memoryview:
+    """Encode as numpy.save does."""
+    file = BytesIO()
+    np.save(file, values, allow_pickle=False)
+    return file.getbuffer()
+
+
+def _parse(data: bytes) -> tuple[tuple[int, int], np.dtype[Any], Any, int]:
+    file = BytesIO(data)
+    try:
+        old = np.lib.format.read_magic(file) == (1, 0)
+        read_header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read_header(file)
+    except Exception as error:  # the header is a Python literal, and numpy lets its parser's errors through
+        raise FormatError("has a damaged NPY header: save it again") from error
+    if len(shape) != 2 or dtype.kind not in "buif":
+        kind = f"an array of shape {shape} and type {dtype}"
+        raise FormatError(f"holds {kind}, but a map is a two-dimensional array of real numbers")
+    return shape, dtype, "F" if fortran else "C", file.tell()

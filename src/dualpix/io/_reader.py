@@ -1,0 +1,104 @@
+"""From a path to the stored numbers: format by content, size checked before pixels are allocated."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..errors import InputError, ParameterError
+from . import _jpeg, _npy, _pfm, _png, _pnm, _tiff
+from ._format import Format, FormatError
+from ._types import StrPath
+
+IMAGE_FORMATS: Mapping[str, Format] = {"PNG": _png, "JPEG": _jpeg, "TIFF": _tiff, "PGM/PPM": _pnm}
+MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy}
+
+_MAX_PIXELS = 2**28
+_LONGEST_MAGIC = 8
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What the header of an image or map file says; ``channels`` is 1 or 3, alpha not counted."""
+
+    path: Path
+    format: str
+    width: int
+    height: int
+    channels: int
+    dtype: str
+
+
+def probe(path: StrPath) -> ImageInfo:
+    """Read size and kind of an image or map file without decoding it.
+
+    Parameters
+    ----------
+    path
+        A PNG, JPEG, TIFF, PGM, PPM, PFM or NPY file; its content decides, not its suffix.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or its header is damaged.
+    """
+    return _open(path, MAP_FORMATS)[0]
+
+
+def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, NDArray[Any]]:
+    """Return the header and the values exactly as stored."""
+    info, data = _open(path, formats)
+    _check_pixels(info)
+    try:
+        return info, formats[info.format].decode(data)
+    except FormatError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, bytes]:
+    name, data = _load(path, formats)
+    try:
+        header = formats[name].header(data)
+    except FormatError as error:
+        raise InputError(f"{path}: {error}") from error
+    if not (header.width and header.height):
+        raise InputError(f"{path}: has no pixels ({header.width}x{header.height})")
+    return ImageInfo(Path(path), name, **vars(header)), data
+
+
+def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, bytes]:
+    """Return the format's name and the bytes; a file of another kind is not read beyond its magic bytes."""
+    try:
+        with open(path, "rb") as file:
+            start = file.peek(_LONGEST_MAGIC)
+            for name, candidate in formats.items():
+                if candidate.MAGIC.match(start):
+                    return name, file.read()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        if os.path.isdir(path):
+            raise InputError(f"{path}: is a folder, not a file") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    if not start:
+        raise InputError(f"{path}: is empty")
+    raise InputError(f"{path}: its content is in none of the formats read here: {', '.join(formats)}")
+
+
+def _check_pixels(info: ImageInfo) -> None:
+    pixels, limit = info.width * info.height, _max_pixels()
+    if pixels > limit:
+        raise InputError(
+            f"{info.path}: {info.width}x{info.height} are {pixels} pixels, over the limit of {limit}: "
+            f"if that is right, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
+        )
+
+
+def _max_pixels() -> int:
+    text = os.environ.get("DUALPIX_MAX_PIXELS", str(_MAX_PIXELS))
+    if not text.isdecimal() or int(text) == 0:
+        raise ParameterError(f"DUALPIX_MAX_PIXELS must be a whole number above 0, not {text!r}")
+    return int(text)

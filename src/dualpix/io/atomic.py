@@ -1,0 +1,116 @@
+"""Several output files that appear whole or not at all."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from types import TracebackType
+
+from ..errors import OutputError
+from ._types import StrPath
+
+__all__ = ["OutputSet"]
+
+
+class OutputSet:
+    """Files that are checked first, written beside their targets, and put in place together.
+
+    >>> with OutputSet(["map.tiff", "map.json"], inputs=["left.png", "right.png"]) as outputs:
+    ...     ...  # compute
+    ...     outputs.write("map.tiff", data)
+    ...     outputs.write("map.json", text.encode())
+
+    Parameters
+    ----------
+    paths
+        All files that may be written.
+    inputs
+        Files that must not be among them.
+    force
+        Replace files that exist.
+
+    Raises
+    ------
+    OutputError
+        At once if a folder is missing or not writable, a file exists without `force`, or a path is an
+        input or named twice; later if writing fails. Earlier files are then as they were.
+    """
+
+    def __init__(self, paths: Iterable[StrPath], inputs: Iterable[StrPath] = (), force: bool = False) -> None:
+        self._force = force
+        self._targets: dict[str, str] = {}
+        self._written: dict[str, str] = {}  # temporary file by target
+        protected = list(inputs)
+        for path in paths:
+            if any(_same(path, other) for other in protected):
+                raise OutputError(f"{path}: is an input and would be overwritten: choose another output")
+            if any(_same(path, other) for other in self._targets):
+                raise OutputError(f"{path}: is named for two outputs: choose two different files")
+            self._targets[os.fspath(path)] = os.path.realpath(path)
+        self._check()
+
+    def write(self, path: StrPath, data: bytes | memoryview) -> None:
+        """Keep `data` for `path`, one of the paths of this set, until the end of the ``with`` block."""
+        target = self._targets[os.fspath(path)]
+        temporary = os.path.join(os.path.dirname(target), f".dualpix-{secrets.token_hex(8)}.part")
+        self._written[target] = temporary
+        try:
+            with open(temporary, "xb") as file:
+                file.write(data)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def __enter__(self) -> "OutputSet":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._check()  # again: the computation may have taken minutes
+                self._put_in_place()
+        finally:
+            for temporary in self._written.values():
+                with suppress(OSError):
+                    os.remove(temporary)
+
+    def _put_in_place(self) -> None:
+        for target, temporary in self._written.items():
+            try:
+                os.replace(temporary, target)
+            except OSError as error:
+                raise OutputError(f"{target}: cannot be written: {error.strerror}") from error
+
+    def _check(self) -> None:
+        for path, target in self._targets.items():
+            folder = os.path.dirname(target)
+            if not os.path.exists(folder):
+                raise OutputError(f"{path}: the folder {folder} does not exist: create it first")
+            if not os.path.isdir(folder):
+                raise OutputError(f"{path}: {folder} is not a folder: choose another place")
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise OutputError(f"{path}: the folder {folder} is not writable: choose another place")
+            self._check_existing(path, target)
+
+    def _check_existing(self, path: str, target: str) -> None:
+        try:
+            mode = os.stat(target).st_mode
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        if stat.S_ISDIR(mode):
+            raise OutputError(f"{path}: is a folder: add a file name")
+        if not stat.S_ISREG(mode):
+            raise OutputError(f"{path}: is not a regular file: choose another output")
+        if not self._force:
+            raise OutputError(f"{path}: exists already: choose another name, or --force to replace it")
+
+
+def _same(path: StrPath, other: StrPath) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:  # at least one does not exist yet
+        return os.path.normcase(os.path.realpath(path)) == os.path.normcase(os.path.realpath(other))

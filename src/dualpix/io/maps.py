@@ -1,0 +1,127 @@
+"""Maps in and out: float32 HxW, NaN where invalid, format by suffix when writing, by content when reading."""
+
+import os
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, OutputError
+from . import _npy, _pfm
+from ._reader import MAP_FORMATS, read
+from ._types import StrPath
+from .atomic import OutputSet
+
+__all__ = ["check_map_path", "encode_map", "read_map", "write_map"]
+
+_KITTI_UNIT = 256  # codes a pixel of disparity; code 0 means invalid
+_KITTI_LARGEST = 2**16 - 1
+
+
+def write_map(path: StrPath, map: ArrayLike) -> None:
+    """Write a map, whole or not at all; an existing file is replaced.
+
+    Parameters
+    ----------
+    path
+        The suffix decides: .tif or .tiff, .pfm and .npy hold float32 exactly, NaN and negative values
+        included; .png is 16-bit KITTI: 1/256 px steps, 0 to 255.996 px, NaN as 0.
+    map
+        HxW; disparities in pixels, ``x_left - x_right``, larger is nearer.
+
+    Raises
+    ------
+    OutputError
+        If the suffix is unknown, the format cannot hold the values, or the file cannot be written.
+    """
+    data = encode_map(path, map)
+    with OutputSet([path], force=True) as outputs:
+        outputs.write(path, data)
+
+
+def read_map(path: StrPath) -> NDArray[np.float32]:
+    """Read a map or ground truth.
+
+    Parameters
+    ----------
+    path
+        PFM, NPY, TIFF, PNG, JPEG, PGM or PPM; its content decides, not its suffix. 16-bit PNG is KITTI
+        (value/256, 0 is invalid), as `write_map` writes it; all other integers are taken as they are
+        (`read_image` gives the plain codes of a 16-bit PNG). RGB files are accepted if they are grey.
+
+    Returns
+    -------
+    ndarray
+        HxW float32; NaN where invalid. Infinity, Middlebury's mark for unknown, becomes NaN.
+    """
+    info, stored = read(path, MAP_FORMATS)
+    if stored.ndim == 3:
+        if (stored != stored[..., :1]).any():
+            raise InputError(f"{path}: is a colour image, but a map has one value a pixel: give a grey one")
+        stored = stored[..., 0]
+    if stored.dtype.kind not in "buif":
+        raise InputError(f"{path}: holds {stored.dtype} values, but a map needs real numbers")
+    with np.errstate(over="ignore"):  # float64 beyond float32 is unknown, as infinity is
+        values = np.array(stored, np.float32, order="C")
+    values[np.isinf(values)] = np.nan
+    if info.format == "PNG" and stored.dtype == np.uint16:
+        values[stored == 0] = np.nan
+        values /= _KITTI_UNIT
+    return values
+
+
+def encode_map(path: StrPath, map: ArrayLike) -> bytes | memoryview:
+    """Return the bytes `write_map` writes; errors name `path`, nothing is written."""
+    encode = _ENCODERS[check_map_path(path)]
+    values = np.asarray(map)
+    if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "buif":
+        kind = f"shape {values.shape} and type {values.dtype}"
+        raise OutputError(f"{path}: a map is a non-empty HxW array of real numbers, not one of {kind}")
+    try:
+        return encode(np.ascontiguousarray(values, np.float32))
+    except ValueError as error:
+        raise OutputError(f"{path}: {error}") from None
+
+
+def check_map_path(path: StrPath) -> str:
+    """Return the lower-case suffix of `path` if `write_map` knows it, else raise OutputError."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in _ENCODERS:
+        raise OutputError(f"{path}: a map is written by suffix: choose one of {', '.join(_ENCODERS)}")
+    return suffix
+
+
+def _encode_tiff(values: NDArray[np.float32]) -> memoryview:
+    import tifffile
+
+    file = BytesIO()
+    tifffile.imwrite(file, values, photometric="minisblack", metadata=None)
+    return file.getbuffer()
+
+
+def _encode_kitti(values: NDArray[np.float32]) -> bytes:
+    import cv2
+
+    valid = ~np.isnan(values)
+    found = values[valid]
+    low, high = float(found.min(initial=0)), float(found.max(initial=0))
+    if low < 0 or high * _KITTI_UNIT >= _KITTI_LARGEST + 0.5:
+        raise ValueError(
+            f"PNG (16-bit KITTI) holds disparities from 0 to 255.996 px, not {low:.6g} to {high:.6g} px: "
+            "write .tif, .pfm or .npy instead"
+        )
+    codes = np.zeros(values.shape, np.uint16)
+    # 0 px is a valid disparity but code 0 is not: the smallest valid code is 1.
+    codes[valid] = np.maximum(np.rint(found * _KITTI_UNIT), 1)
+    return bytes(cv2.imencode(".png", codes)[1])
+
+
+_ENCODERS: Mapping[str, Callable[[NDArray[Any]], bytes | memoryview]] = {
+    ".tif": _encode_tiff,
+    ".tiff": _encode_tiff,
+    ".pfm": _pfm.encode,
+    ".npy": _npy.encode,
+    ".png": _encode_kitti,
+}

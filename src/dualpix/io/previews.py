@@ -1,0 +1,133 @@
+"""A map as a picture for people: turbo colours, grey where invalid, the range printed underneath."""
+
+import math
+import os
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, OutputError, ParameterError
+from ._types import StrPath
+from .atomic import OutputSet
+
+__all__ = ["check_preview_path", "encode_preview", "preview", "write_preview"]
+
+RGBImage = NDArray[np.uint8]
+
+_INVALID = 128
+_BACKGROUND, _INK = 24, 235
+
+
+def preview(map: ArrayLike, vmin: float | None = None, vmax: float | None = None) -> RGBImage:
+    """Paint a map with a legend.
+
+    Parameters
+    ----------
+    map
+        HxW; disparities in pixels, larger is nearer. Pixels that are not finite become grey.
+    vmin, vmax
+        The range of the colours; by default the 1st and 99th percentile of the finite values.
+
+    Returns
+    -------
+    ndarray
+        RGB uint8; the map on top, at its own size, and a legend as wide as the map or wider.
+    """
+    values = np.asarray(map, np.float32)
+    if values.ndim != 2 or values.size == 0:
+        raise InputError(f"map: must be a non-empty HxW array, not one of shape {values.shape}")
+    finite = np.isfinite(values)
+    low, high = _range(values[finite], vmin, vmax)
+    colours = _turbo()
+    painted = colours[_levels(np.where(finite, values, low), low, high)]
+    painted[~finite] = _INVALID
+    if finite.any():
+        texts = f"{_label(low, high - low)}  far", f"near  {_label(high, high - low)}"
+    else:
+        texts, colours[:] = ("no valid pixels", ""), _INVALID
+    return _stack(painted, _legend(values.shape[1], texts, colours))
+
+
+def write_preview(
+    path: StrPath, map: ArrayLike, vmin: float | None = None, vmax: float | None = None
+) -> None:
+    """Write `preview` as PNG, whole or not at all; an existing file is replaced."""
+    check_preview_path(path)
+    data = encode_preview(map, vmin, vmax)
+    with OutputSet([path], force=True) as outputs:
+        outputs.write(path, data)
+
+
+def encode_preview(map: ArrayLike, vmin: float | None = None, vmax: float | None = None) -> bytes:
+    """Return the bytes of the PNG that `write_preview` writes."""
+    import cv2
+
+    return bytes(cv2.imencode(".png", cv2.cvtColor(preview(map, vmin, vmax), cv2.COLOR_RGB2BGR))[1])
+
+
+def check_preview_path(path: StrPath) -> None:
+    """Raise OutputError unless `path` ends in .png."""
+    if os.path.splitext(path)[1].lower() != ".png":
+        raise OutputError(f"{path}: a preview is a PNG file: give it a name that ends in .png")
+
+
+def _range(finite: NDArray[np.float32], vmin: float | None, vmax: float | None) -> tuple[float, float]:
+    if vmin is not None and vmax is not None and not (math.isfinite(vmax - vmin) and vmin < vmax):
+        raise ParameterError(f"vmin and vmax: must be finite and vmin below vmax, not {vmin:g} and {vmax:g}")
+    low, high = np.percentile(finite, (1, 99)).tolist() if finite.size else (0.0, 0.0)
+    low, high = low if vmin is None else vmin, high if vmax is None else vmax
+    if low < high:
+        return low, high
+    middle = low if vmax is None else high
+    half = max(0.5, abs(middle) * 1e-3)
+    return middle - half, middle + half
+
+
+def _levels(values: NDArray[np.float32], low: float, high: float) -> NDArray[np.uint8]:
+    levels = values.astype(np.float64)  # the span of two float32 can exceed float32
+    np.clip(levels, low, high, out=levels)
+    levels -= low
+    levels *= 255 / (high - low)
+    return np.rint(levels, out=levels).astype(np.uint8)
+
+
+def _turbo() -> RGBImage:
+    """The 256 colours, far (blue) to near (red)."""
+    import cv2
+
+    ramp = np.arange(256, dtype=np.uint8)[:, None]
+    return np.array(cv2.applyColorMap(ramp, cv2.COLORMAP_TURBO)[:, 0, ::-1], np.uint8)
+
+
+def _label(value: float, span: float) -> str:
+    """Round to two digits of the span, so that a narrow range does not read "+0.0 px +0.0 px"."""
+    if abs(value) >= 1e5:
+        return f"{value:+.3g} px"
+    decimals = min(max(1 - math.floor(math.log10(span)), 1), 4)
+    return f"{round(value, decimals) + 0.0:+.{decimals}f} px"
+
+
+def _legend(width: int, texts: tuple[str, str], colours: RGBImage) -> RGBImage:
+    """One line: the first text, the colours as a bar, the second text."""
+    import cv2
+
+    font, scale = cv2.FONT_HERSHEY_SIMPLEX, max(width / 1600, 0.45)
+    thickness, pad = max(round(1.5 * scale), 1), round(16 * scale)
+    (first, height), (second, _) = (cv2.getTextSize(text, font, scale, thickness)[0] for text in texts)
+    bar = max(width - first - second - 4 * pad, 8 * pad)
+    line = np.full((height + 2 * pad, first + bar + second + 4 * pad, 3), _BACKGROUND, np.uint8)
+    start = first + 2 * pad
+    line[pad:-pad, start : start + bar] = colours[np.linspace(0, 255, bar).round().astype(int)]
+    for text, x in zip(texts, (pad, start + bar + pad), strict=True):
+        cv2.putText(line, text, (x, pad + height), font, scale, (_INK,) * 3, thickness, cv2.LINE_AA)
+    return line
+
+
+def _stack(top: RGBImage, bottom: RGBImage) -> RGBImage:
+    """Put the two under each other, the narrower one padded on its right."""
+    canvas = np.full(
+        (top.shape[0] + bottom.shape[0], max(top.shape[1], bottom.shape[1]), 3), _BACKGROUND, np.uint8
+    )
+    canvas[: top.shape[0], : top.shape[1]] = top
+    canvas[top.shape[0] :, : bottom.shape[1]] = bottom
+    return canvas

@@ -1,0 +1,57 @@
+"""The local term: from two grey planes to one parabola a pixel.
+
+A pixel's cost around its best disparity is ``alpha d^2 + beta d + gamma``; the vertex ``-beta / (2 alpha)`` is
+its own estimate of d, and alpha how far to trust it.
+"""
+
+import math
+
+import numpy as np
+
+from . import _core
+from .arrays import Map, as_row
+from .params import Params
+from .subpixel import HISTEQ_BIAS
+
+
+def local_parabolas(
+    left: Map, right: Map, disparities: range, params: Params, threads: int
+) -> tuple[Map, Map]:
+    """alpha, beta of every pixel of the left view, from the windowed cost at whole disparities.
+
+    left and right are grey planes on a 0..255 scale. The disparities, at least three, are in pixels of these
+    planes; the best is never the first or the last of them, so that it has two neighbours.
+    """
+    alpha, beta = np.empty_like(left), np.empty_like(left)
+    _core.match(
+        left,
+        right,
+        alpha,
+        beta,
+        first=disparities.start,
+        count=len(disparities),
+        taps=gaussian_taps(params.window),
+        histeq=params.subpixel == "histeq",
+        bias=as_row(HISTEQ_BIAS),
+        ratio_threshold=params.ratio_threshold,
+        threads=threads,
+    )
+    return alpha, beta
+
+
+def gaussian_taps(omega: float) -> Map:
+    """Centre and one side of a Gaussian of STD omega, cut at 2 ceil(2 omega) + 1 taps that sum to one."""
+    taps = np.exp(-0.5 * (np.arange(math.ceil(2 * omega) + 1) / omega) ** 2)
+    return as_row(taps / (2 * taps.sum() - taps[0]))
+
+
+def border_divisor(width: int, disparities: range, params: Params) -> Map:
+    """What alpha and beta of each column are divided by: the views overlap badly left and right.
+
+    Falls linearly from ``params.border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
+    """
+    reach = max(abs(disparities[0]), abs(disparities[-1]))
+    margin = math.floor(2 * params.window + reach + 0.5)
+    x = np.arange(width)
+    distance = np.minimum(x, x[::-1])
+    return as_row(np.maximum(params.border - (params.border - 1) * distance / max(margin - 1, 1), 1))

@@ -1,0 +1,326 @@
+"""The parameters of the method: one frozen dataclass, its presets, and the ways to set them.
+
+Every field carries its rule in its annotation. A rule does three things: it says what it expects
+(``str(rule)``), checks a value (``rule.check``) and reads one from text (``rule.parse``).
+"""
+
+import dataclasses
+import difflib
+import numbers
+import reprlib
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+from .errors import InputError, ParameterError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# ---- rules: ValueError or OverflowError means "not what is expected" -------------------------
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number from low to high; with ``above``, low itself is excluded."""
+
+    low: float
+    high: float
+    above: bool = False
+
+    def __str__(self) -> str:
+        low = f"above {self.low:g} and up" if self.above else f"from {self.low:g}"
+        return f"a number {low} to {self.high:g}"
+
+    def check(self, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise ValueError
+        number = float(value)
+        # NaN fails every comparison, so it is refused here too.
+        if not self.low <= number <= self.high or (self.above and number == self.low):
+            raise ValueError
+        return number
+
+    def parse(self, text: str) -> float:
+        return float(text)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from low to high."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def check(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise ValueError
+        if not self.low <= int(value) <= self.high:
+            raise ValueError
+        return int(value)
+
+    def parse(self, text: str) -> int:
+        return int(text)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+    def __str__(self) -> str:
+        return "true or false"
+
+    def check(self, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError
+        return value
+
+    def parse(self, text: str) -> bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError
+        return text.lower() == "true"
+
+
+class Choice:
+    """One of a few words or whole numbers."""
+
+    def __init__(self, *options: str | int) -> None:
+        self.options = options
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.options))
+
+    def check(self, value: object) -> str | int:
+        if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
+            raise ValueError
+        return self.options[self.options.index(value)]
+
+    def parse(self, text: str) -> str | int:
+        return self.options[[str(option) for option in self.options].index(text)]
+
+
+@dataclass(frozen=True)
+class Several:
+    """From shortest to longest values of one kind; as text, separated by commas, brackets optional."""
+
+    each: Real | Whole
+    shortest: int
+    longest: int
+    meaning: str
+    rising: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.meaning}, each {self.each}"
+
+    def check(self, value: object) -> tuple[float, ...]:
+        if not isinstance(value, list | tuple) or not self.shortest <= len(value) <= self.longest:
+            raise ValueError
+        values = tuple(self.each.check(item) for item in value)
+        if self.rising and any(a >= b for a, b in pairwise(values)):
+            raise ValueError
+        return values
+
+    def parse(self, text: str) -> tuple[float, ...]:
+        if text[:1] + text[-1:] in ("()", "[]"):
+            text = text[1:-1]
+        return tuple(self.each.parse(item) for item in text.split(","))
+
+
+# ---- the parameters ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params:
+    """All parameters of the method, checked on construction.
+
+    Start from a preset: ``preset("dslr-a").replace(window=5)``. Disparities are in pixels of the
+    input, ``d = x_left - x_right``; intensities and costs are on a 0..255 scale.
+
+    Raises
+    ------
+    ParameterError
+        If a value is of the wrong type or out of bounds.
+    """
+
+    # C: what a pixel pair costs; sad is |L(x) - R(x - d)|.
+    cost: Annotated[str, Choice("sad")]
+    # omega: STD of the Gaussian matching window, px at every scale; 3..15 is sane.
+    window: Annotated[float, Real(0.5, 64)]
+    # Vertex of the parabola between whole disparities: plain, or with the calibrated correction.
+    subpixel: Annotated[str, Choice("parabola", "histeq")]
+    # What a path hands on from pixel to pixel; paper is the published recursion.
+    messages: Annotated[str, Choice("paper")]
+    # P: strength of the smoothness between neighbours, no unit; 1..10 is sane.
+    penalty: Annotated[float, Real(0, 1e6, above=True)]
+    # sigma: step of the guide, in intensities, at which smoothing falls to 1/e; 2..10 is sane.
+    edge_sigma: Annotated[float, Real(0.01, 1e4)]
+    # Aggregations per scale, coarse to fine; as many scales as numbers.
+    iterations: Annotated[tuple[int, ...], Several(Whole(1, 64), 1, 8, "1 to 8 values, one per scale")]
+    # N: scale each iteration's input by the first curvature over its mean, as printed; false is N = 1.
+    normalize_iterations: Annotated[bool, Flag()]
+    # w: weight of the coarser scale's parabola, no unit; 0 (none) to 0.2 is sane.
+    prior_weight: Annotated[float, Real(0, 10)]
+    # Tq: ratio of the second-best to the best cost at which a match is fully trusted; 1.5..4 is sane.
+    ratio_threshold: Annotated[float, Real(1, 100, above=True)]
+    # Ta: curvature (cost per px^2) below which a pixel is invalid; 0 (none) to 0.2 is sane.
+    invalid_threshold: Annotated[float, Real(0, 1e3)]
+    # Divisor of the curvature at the left and right image edge, falling linearly to 1; 1 is off.
+    border: Annotated[float, Real(1, 1e6)]
+    # r: directions aggregated along, 4 without and 8 with the diagonals.
+    paths: Annotated[int, Choice(4, 8)]
+    # Disparities searched, min and max in px at full size.
+    range: Annotated[
+        tuple[float, float], Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)
+    ]
+
+    def __post_init__(self) -> None:
+        for name in _rules():
+            object.__setattr__(self, name, _check(name, getattr(self, name)))
+
+    @property
+    def scales(self) -> int:
+        """Number of scales, coarsest included."""
+        return len(self.iterations)
+
+    def replace(self, **changes: Any) -> "Params":
+        """A copy with some parameters changed, checked again."""
+        for name in changes:
+            _rule(name)
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parameters by name, ready for JSON; ``Params(**d)`` turns them back."""
+        values = {name: getattr(self, name) for name in _rules()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+Rule = Real | Whole | Flag | Choice | Several
+
+
+@cache
+def _rules() -> dict[str, Rule]:
+    hints = get_type_hints(Params, include_extras=True)
+    return {field.name: hints[field.name].__metadata__[0] for field in dataclasses.fields(Params)}
+
+
+def _rule(name: str) -> Rule:
+    if name not in _rules():
+        raise ParameterError(_unknown("parameter", name, _rules()))
+    return _rules()[name]
+
+
+def _check(name: str, value: object) -> Any:
+    rule = _rule(name)
+    try:
+        return rule.check(value)
+    except (ValueError, OverflowError):
+        raise _refusal(name, rule, value) from None
+
+
+def _refusal(name: str, rule: Rule, value: object) -> ParameterError:
+    shown = " ".join(reprlib.repr(value).split())
+    return ParameterError(f"parameter {name} must be {rule}, not {shown}")
+
+
+def _unknown(kind: str, name: object, known: Iterable[str]) -> str:
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"unknown {kind} {reprlib.repr(name)}: {hint}the {kind}s are {', '.join(names)}"
+
+
+# ---- presets and the ways to set parameters ------------------------------------------------------
+
+
+@cache
+def _presets() -> dict[str, tuple[str, Params]]:
+    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    return {name: (table.pop("description"), Params(**table)) for name, table in tables.items()}
+
+
+def preset_names() -> tuple[str, ...]:
+    """Names of the presets."""
+    return tuple(_presets())
+
+
+def preset_descriptions() -> dict[str, str]:
+    """One line on each preset, by name."""
+    return {name: description for name, (description, _) in _presets().items()}
+
+
+def preset(name: str) -> Params:
+    """The parameters of a preset.
+
+    Raises
+    ------
+    ParameterError
+        If there is no preset of that name.
+    """
+    if not isinstance(name, str) or name not in _presets():
+        raise ParameterError(_unknown("preset", name, _presets()))
+    return _presets()[name][1]
+
+
+def resolve(base: str | Params, overrides: Mapping[str, Any]) -> Params:
+    """The parameters of a preset, by name or as they are, with some of them overridden."""
+    params = base if isinstance(base, Params) else preset(base)
+    return params.replace(**overrides)
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Name and checked value of a setting written as ``name=value``, such as ``iterations=3,3,2``."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ParameterError(f"setting {reprlib.repr(text)} must be NAME=VALUE, such as window=5")
+    rule = _rule(name)
+    try:
+        return name, rule.check(rule.parse(value))
+    except (ValueError, OverflowError):
+        raise _refusal(name, rule, value) from None
+
+
+def load_config(path: str | Path) -> dict[str, Any]:
+    """Parameters, and perhaps ``preset``, from a TOML file of ``name = value`` lines.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not TOML.
+    ParameterError
+        If it holds an unknown name, or a value of the wrong type or out of bounds.
+    """
+    settings = _read_toml(path)
+    try:
+        if "preset" in settings:
+            preset(settings["preset"])
+        checked = {name: _check(name, value) for name, value in settings.items() if name != "preset"}
+    except ParameterError as error:
+        raise ParameterError(f"config {path}: {error}") from None
+    return settings | checked
+
+
+def _read_toml(path: str | Path) -> dict[str, Any]:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read config {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"config {path} is not text: give a TOML file of name = value lines") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        end = f"at line {text.count(chr(10)) + 1}, end of file"
+        raise InputError(f"config {path} is not TOML: {error}".replace("at end of document", end)) from None
+    except RecursionError:
+        raise InputError(f"config {path} is nested too deep: give flat name = value lines") from None

@@ -1,0 +1,217 @@
+"""From a dual-pixel pair to a disparity map: the paper's method section, on one page."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .aggregation import aggregate, minimizer
+from .arrays import Map, as_row
+from .errors import InputError, ParameterError
+from .io import load_image
+from .matching import border_divisor, gaussian_taps, local_parabolas
+from .params import Params, resolve
+from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
+
+Image = npt.NDArray[Any] | str | Path
+Progress = Callable[[str, int, int], None]
+
+LUMA = (0.299, 0.587, 0.114)
+MEAN = (1 / 3, 1 / 3, 1 / 3)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A disparity map and how it came about.
+
+    Attributes
+    ----------
+    disparity : float32 array, the left view's shape
+        ``d = x_left - x_right`` in pixels of the input: left(x, y) matches right(x - d, y). Larger is nearer.
+    confidence : float32 array, the same shape
+        In [0, 1], growing with the aggregated curvature. 0 everywhere if nothing could be measured.
+    params : Params
+        The resolved parameters.
+    timings : dict
+        Seconds by stage.
+    """
+
+    disparity: Map
+    confidence: Map
+    params: Params
+    timings: dict[str, float]
+
+
+def disparity(
+    left: Image,
+    right: Image,
+    preset: str | Params = "dslr-a",
+    guide: Image | None = None,
+    *,
+    axis: str = "x",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **overrides: Any,
+) -> Result:
+    """The disparity map of the left view of a dual-pixel pair.
+
+    Parameters
+    ----------
+    left, right : array or path
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size.
+    preset : str or Params
+        The name of a preset, or the parameters themselves.
+    guide : array or path, optional
+        The image whose edges stop the smoothing; the left view if not given.
+    axis : "x" or "y"
+        The direction in which the views differ. With "y", ``d = y_left - y_right``.
+    threads : int, optional
+        How many to use; by default ``DUALPIX_THREADS``, or else every core. The result does not depend on it.
+    progress : callable, optional
+        ``progress(stage, scale, scales)``, called when a stage begins; scale counts from 1, coarse to fine, and
+        is 0 for stages outside the scales.
+    **overrides
+        Parameters that replace those of the preset.
+
+    Returns
+    -------
+    Result
+        Dense and finite.
+
+    Raises
+    ------
+    InputError
+        If an image cannot be read or used.
+    ParameterError
+        If a parameter is unknown, of the wrong type or out of bounds.
+    """
+    params = resolve(preset, overrides)
+    if axis not in ("x", "y"):
+        raise ParameterError(f"axis must be x or y, not {axis!r}")
+    threads = thread_count(threads)
+    clock = _Clock(params.scales, progress)
+
+    with clock("read"):
+        images = [load_image(left, "left"), load_image(right, "right")]
+        if guide is not None:
+            images.append(load_image(guide, "guide"))
+        if axis == "y":
+            images = [np.ascontiguousarray(np.swapaxes(image, 0, 1)) for image in images]
+        _check_sizes(images, params, axis)
+    with clock("pyramid"):
+        levels = pyramid(_planes(images, threads), params.scales, threads)
+        del images
+
+    measured = False
+
+    def solve(level: Level, disparities: range, prior: Coefficients | None, scale: int) -> Coefficients:
+        nonlocal measured
+        with clock("matching", scale + 1):
+            alpha, beta = local_parabolas(level.left, level.right, disparities, params, threads)
+            valid = _core.condition(
+                alpha,
+                beta,
+                border_divisor(alpha.shape[1], disparities, params),
+                *(prior or (None, None)),
+                params.prior_weight,
+                params.invalid_threshold,
+                threads,
+            )
+            measured = measured or valid > 0
+        with clock("aggregation", scale + 1):
+            return Coefficients(
+                *aggregate(alpha, beta, level.guide, params, params.iterations[scale], threads)
+            )
+
+    A, B = coarse_to_fine(levels, solve, params.range)
+    d = minimizer(A, B)
+    confidence = _confidence(A) if measured else np.zeros_like(A)
+    if axis == "y":
+        d, confidence = np.ascontiguousarray(d.T), np.ascontiguousarray(confidence.T)
+    return Result(d, confidence, params, clock.seconds)
+
+
+def thread_count(threads: int | None) -> int:
+    """The number asked for, or that of ``DUALPIX_THREADS``, or that of the cores this process may use."""
+    name, value = "threads", threads
+    if threads is None:
+        text = os.environ.get("DUALPIX_THREADS")
+        if text is None:
+            affinity = getattr(os, "sched_getaffinity", None)
+            return len(affinity(0)) if affinity else os.cpu_count() or 1
+        name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() else None
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1024:
+        raise ParameterError(f"{name} must be a whole number from 1 to 1024")
+    return value
+
+
+def _check_sizes(images: list[npt.NDArray[Any]], params: Params, axis: str) -> None:
+    def size(image: npt.NDArray[Any]) -> str:
+        height, width = image.shape[:2] if axis == "x" else image.shape[1::-1]
+        return f"{width}x{height}"
+
+    names = ("left", "right", "guide")
+    for name, image in zip(names[1:], images[1:], strict=False):
+        if image.shape[:2] != images[0].shape[:2]:
+            raise InputError(
+                f"{name} is {size(image)} pixels but left is {size(images[0])}: give images of the same size"
+            )
+    height, width = images[0].shape[:2]
+    taps = 2 * len(gaussian_taps(params.window)) - 1
+    if min(height, width) < taps:
+        raise InputError(
+            f"left is {size(images[0])} pixels, smaller than the matching window of {taps}x{taps}: "
+            "give a larger image or a smaller window"
+        )
+    if max(map(abs, params.range)) >= width:
+        low, high = params.range
+        raise ParameterError(
+            f"parameter range {low:g} to {high:g} is wider than the image, {width} pixels along {axis}: "
+            "give a range that fits into it"
+        )
+
+
+def _planes(images: list[npt.NDArray[Any]], threads: int) -> Level:
+    """Grey views and guide on a 0..255 scale. Edges are those of the channels' mean."""
+    left, right = (_plane(image, LUMA, threads) for image in images[:2])
+    guide = images[2] if len(images) == 3 else images[0]
+    if guide is images[0] and guide.ndim == 2:
+        return Level(left, right, left)
+    return Level(left, right, _plane(guide, MEAN, threads))
+
+
+def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], threads: int) -> Map:
+    plane = np.empty(image.shape[:2], np.float32)
+    pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
+    full = np.iinfo(image.dtype).max if image.dtype.kind == "u" else 1
+    _core.to_plane(pixels, plane, as_row(weights), 255 / full, threads)
+    return plane
+
+
+def _confidence(A: Map) -> Map:
+    """A / (A + mean A): 1/2 at the mean curvature."""
+    return A / (A + A.mean(dtype=np.float64).astype(np.float32))
+
+
+@dataclass
+class _Clock:
+    """Times stages and announces them."""
+
+    scales: int
+    progress: Progress | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, stage: str, scale: int = 0) -> Iterator[None]:
+        if self.progress:
+            self.progress(stage, scale, self.scales)
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start

@@ -1,0 +1,261 @@
+"""Parameters, presets, settings and config files."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from dualpix.errors import InputError, ParameterError
+from dualpix.params import (
+    Params,
+    load_config,
+    parse_setting,
+    preset,
+    preset_descriptions,
+    preset_names,
+    resolve,
+)
+
+BASE = preset("dslr-a")
+
+
+# ---- presets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "window", "penalty", "iterations", "prior_weight", "edge_sigma", "invalid_threshold", "range_"),
+    [
+        ("dslr-a", 8, 3.2, (3, 3, 2), 0.05, 3.25, 0.04, (-20, 20)),
+        ("dslr-b", 8, 1.3, (2, 2, 3, 6), 0.08, 3, 0.075, (-32, 32)),
+    ],
+)
+def test_presets_hold_the_papers_values(
+    name, window, penalty, iterations, prior_weight, edge_sigma, invalid_threshold, range_
+):
+    assert preset(name).to_dict() == {
+        "cost": "sad",
+        "window": window,
+        "subpixel": "histeq",
+        "messages": "paper",
+        "penalty": penalty,
+        "edge_sigma": edge_sigma,
+        "iterations": list(iterations),
+        "normalize_iterations": False,
+        "prior_weight": prior_weight,
+        "ratio_threshold": 2.2,
+        "invalid_threshold": invalid_threshold,
+        "border": 1000,
+        "paths": 8,
+        "range": list(range_),
+    }
+
+
+def test_every_preset_has_a_one_line_description():
+    assert set(preset_descriptions()) == set(preset_names()) == {"dslr-a", "dslr-b"}
+    assert all(text and "\n" not in text for text in preset_descriptions().values())
+
+
+@pytest.mark.parametrize("name", ["dslr_a", "", None, 3, ["dslr-a"]])
+def test_unknown_preset_lists_the_names(name):
+    with pytest.raises(ParameterError, match="dslr-a, dslr-b"):
+        preset(name)
+
+
+def test_unknown_preset_suggests_the_closest():
+    with pytest.raises(ParameterError, match=r"'dslrb': did you mean dslr-b\?"):
+        preset("dslrb")
+
+
+# ---- the dataclass -------------------------------------------------------------------------------
+
+
+def test_params_are_frozen_and_hashable():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        BASE.window = 5
+    assert hash(BASE) == hash(BASE.replace(window=8))
+
+
+def test_replace_changes_only_what_it_names():
+    changed = BASE.replace(window=5, iterations=[1, 2])
+    assert (changed.window, changed.iterations, changed.scales) == (5.0, (1, 2), 2)
+    assert changed.replace(window=8, iterations=(3, 3, 2)) == BASE
+
+
+def test_to_dict_survives_json():
+    assert Params(**json.loads(json.dumps(BASE.to_dict(), allow_nan=False))) == BASE
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "stored"),
+    [
+        ("window", 5, 5.0),
+        ("window", np.float32(2.5), 2.5),
+        ("iterations", [4], (4,)),
+        ("iterations", (np.int64(4), 64), (4, 64)),
+        ("range", [-3, 4], (-3.0, 4.0)),
+        ("paths", np.uint8(4), 4),
+        ("border", 1, 1.0),
+        ("prior_weight", 0, 0.0),
+        ("invalid_threshold", 0, 0.0),
+    ],
+)
+def test_values_are_stored_in_their_own_type(name, value, stored):
+    result = getattr(BASE.replace(**{name: value}), name)
+    assert result == stored
+    assert type(result) is type(stored)
+    if isinstance(stored, tuple):
+        assert [type(item) for item in result] == [type(item) for item in stored]
+
+
+BAD_VALUES = [
+    *[("cost", value) for value in ("ncc", 1, None)],
+    *[("window", value) for value in (0.49, 64.1, -8, math.nan, math.inf, True, "8", None, 10**400, 1j)],
+    *[("subpixel", value) for value in ("encc", "", True)],
+    *[("messages", value) for value in ("exact", b"paper")],
+    *[("penalty", value) for value in (0, -1, 1.1e6)],
+    *[("edge_sigma", value) for value in (0, 1.1e4)],
+    *[("iterations", value) for value in ((), (0,), (65,), (1,) * 9, (1.0,), (True,), 3, "3", {1: 2})],
+    *[("normalize_iterations", value) for value in (1, 0, "true", None)],
+    *[("prior_weight", value) for value in (-0.1, 10.1)],
+    *[("ratio_threshold", value) for value in (1, 0.5, 101)],
+    *[("invalid_threshold", value) for value in (-1, 1001)],
+    *[("border", value) for value in (0.9, 1.1e6)],
+    *[("paths", value) for value in (2, 8.0, True, "8")],
+    *[("range", value) for value in ((3, 3), (4, -4), (0,), (0, 1, 2), (math.nan, 1), (-math.inf, 0))],
+    *[("range", value) for value in ((-1.1e5, 0), (False, True), "auto", None, np.zeros((9, 9)))],
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_VALUES)
+def test_bad_values_are_refused_in_one_line_that_names_them(name, value):
+    with pytest.raises(ParameterError, match=f"^parameter {name} must be ") as caught:
+        BASE.replace(**{name: value})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("window", 65, "a number from 0.5 to 64, not 65"),
+        ("penalty", -2.5, r"a number above 0 and up to 1e\+06, not -2.5"),
+        ("iterations", (3, 99), r"1 to 8 .* from 1 to 64, not \(3, 99\)"),
+        ("range", (5, -5), r"min < max, .* -100000 to 100000, not \(5, -5\)"),
+        ("subpixel", "cubic", "parabola or histeq, not 'cubic'"),
+    ],
+)
+def test_refusals_say_the_value_and_the_bounds(name, value, says):
+    with pytest.raises(ParameterError, match=says):
+        BASE.replace(**{name: value})
+
+
+def test_construction_checks_too():
+    with pytest.raises(ParameterError, match="parameter paths"):
+        Params(**{**BASE.to_dict(), "paths": 6})
+
+
+# ---- resolve, settings, config -------------------------------------------------------------------
+
+
+def test_resolve_takes_a_name_or_params():
+    assert resolve("dslr-a", {"window": 3}) == resolve(BASE, {"window": 3}) == BASE.replace(window=3)
+
+
+@pytest.mark.parametrize("base", ["dslr-a", BASE])
+def test_unknown_parameter_lists_names_and_suggests(base):
+    with pytest.raises(ParameterError, match=r"'penality': did you mean penalty\? .*cost, window, .*range"):
+        resolve(base, {"penality": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("window=5", ("window", 5.0)),
+        (" penalty = 1.25 ", ("penalty", 1.25)),
+        ("iterations=3,3,2", ("iterations", (3, 3, 2))),
+        ("iterations=(3, 3,2)", ("iterations", (3, 3, 2))),
+        ("iterations=[ 4 ]", ("iterations", (4,))),
+        ("iterations=4", ("iterations", (4,))),
+        ("range=-4,4", ("range", (-4.0, 4.0))),
+        ("normalize_iterations=true", ("normalize_iterations", True)),
+        ("normalize_iterations=False", ("normalize_iterations", False)),
+        ("paths=4", ("paths", 4)),
+        ("subpixel=parabola", ("subpixel", "parabola")),
+    ],
+)
+def test_settings_are_read_by_the_type_of_the_parameter(text, expected):
+    assert parse_setting(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("window", "'window' must be NAME=VALUE"),
+        ("", "must be NAME=VALUE"),
+        ("=5", "unknown parameter ''"),
+        ("widow=5", "did you mean window"),
+        ("window=", "parameter window must be a number"),
+        ("window=nan", "parameter window must be a number"),
+        ("window=wide", "from 0.5 to 64, not 'wide'"),
+        ("iterations=3,,2", "parameter iterations"),
+        ("iterations=3.5", "parameter iterations"),
+        ("iterations=()", "parameter iterations"),
+        ("iterations=" + "9" * 5000, "parameter iterations"),
+        ("range=4", "parameter range"),
+        ("range=4,-4", "min < max"),
+        ("normalize_iterations=1", "true or false, not '1'"),
+        ("paths=6", "4 or 8, not '6'"),
+    ],
+)
+def test_bad_settings(text, says):
+    with pytest.raises(ParameterError, match=says):
+        parse_setting(text)
+
+
+def test_config_holds_parameters_and_a_preset(tmp_path):
+    config = tmp_path / "c.toml"
+    config.write_text('preset = "dslr-b"\nwindow = 5  # px\niterations = [1, 2]\nrange = [-3, 3]\n')
+    assert load_config(config) == {
+        "preset": "dslr-b",
+        "window": 5.0,
+        "iterations": (1, 2),
+        "range": (-3.0, 3.0),
+    }
+
+
+def test_empty_config_sets_nothing(tmp_path):
+    (tmp_path / "c.toml").write_text("")
+    assert load_config(tmp_path / "c.toml") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("window 5\n", InputError, "line 1"),
+        ("window = 5\n\npenalty = = 3\n", InputError, "line 3"),
+        ('window = 5\ncost = "sad', InputError, "line 2"),
+        ("a = " + "[" * 100_000, InputError, "c.toml"),
+        ("windw = 5", ParameterError, "did you mean window"),
+        ("window = '5'", ParameterError, "parameter window must be a number"),
+        ("penalty = nan", ParameterError, "parameter penalty"),
+        ("[dslr-a]\nwindow = 5", ParameterError, "unknown parameter 'dslr-a'"),
+        ("preset = 'dslr'", ParameterError, "unknown preset 'dslr'"),
+        ("preset = 1", ParameterError, "unknown preset 1"),
+        ("range = ['a', 'b']", ParameterError, "parameter range"),
+    ],
+)
+def test_bad_config_names_the_file(tmp_path, text, error, says):
+    config = tmp_path / "c.toml"
+    config.write_text(text)
+    with pytest.raises(error, match=says) as caught:
+        load_config(config)
+    assert "c.toml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_config_that_cannot_be_read(tmp_path):
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    for name in ("missing.toml", "binary.toml", "."):
+        with pytest.raises(InputError, match="config"):
+            load_config(tmp_path / name)
