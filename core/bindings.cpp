@@ -72,8 +72,8 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
                  threads);
 }
 
-size_t condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_A, std::optional<Map> prior_B,
-                 float prior_weight, float invalid_threshold, int threads) {
+void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_A, std::optional<Map> prior_B,
+               float prior_weight, float invalid_threshold, int threads) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
@@ -86,8 +86,8 @@ size_t condition(Output alpha, Output beta, Row divisor, std::optional<Map> prio
     prior = {prior_A->data(), prior_B->data(), prior_weight};
   }
   nb::gil_scoped_release release;
-  return dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), prior,
-                            invalid_threshold, threads);
+  dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), prior,
+                     invalid_threshold, threads);
 }
 
 void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, float penalty, float edge_sigma, int paths,
@@ -104,22 +104,25 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, float penalty
                      (int)alpha.shape(1), {penalty, edge_sigma, paths, scale}, threads);
 }
 
+// An array taken as it is: a converted copy of an output would swallow the result.
+auto map(const char* name) { return nb::arg(name).noconvert(); }
+
 }  // namespace
 
 NB_MODULE(_core, m) {
   m.doc() = "Kernels of dualpix: contiguous float32 maps in and out, the GIL released, the same bytes for any threads.";
-  m.def("to_plane", to_plane<uint8_t>, "pixels"_a, "plane"_a, "weights"_a, "scale"_a, "threads"_a);
-  m.def("to_plane", to_plane<uint16_t>, "pixels"_a, "plane"_a, "weights"_a, "scale"_a, "threads"_a);
-  m.def("to_plane", to_plane<float>, "pixels"_a, "plane"_a, "weights"_a, "scale"_a, "threads"_a,
+  m.def("to_plane", to_plane<uint8_t>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<uint16_t>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<float>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a,
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
-  m.def("pyramid_down", pyramid_down, "image"_a, "half"_a, "threads"_a,
+  m.def("pyramid_down", pyramid_down, map("image"), map("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
-  m.def("match", match, "left"_a, "right"_a, "alpha"_a, "beta"_a, "first"_a, "count"_a, "taps"_a, "histeq"_a, "bias"_a,
+  m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"), "histeq"_a, map("bias"),
         "ratio_threshold"_a, "threads"_a,
         "Local parabolas from the windowed SAD cost over the disparities first .. first + count - 1.");
-  m.def("condition", condition, "alpha"_a, "beta"_a, "divisor"_a, "prior_A"_a.none(), "prior_B"_a.none(),
+  m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "invalid_threshold"_a, "threads"_a,
-        "Border, prior of the coarser scale, invalidation, in place; returns how many pixels stay valid.");
-  m.def("aggregate", aggregate, "alpha"_a, "beta"_a, "guide"_a, "A"_a, "B"_a, "penalty"_a, "edge_sigma"_a, "paths"_a,
+        "Border, prior of the coarser scale, invalidation, in place.");
+  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "penalty"_a, "edge_sigma"_a, "paths"_a,
         "scale"_a, "threads"_a, "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
 }

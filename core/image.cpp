@@ -43,9 +43,8 @@ void between_rows(const float* coarse, float* out, int y, int h, int w) {
   out[w] = out[w - 1];
 }
 
-size_t condition_row(float* alpha, float* beta, int w, const float* divisor, const float* A, const float* B,
-                     float weight, float Ta) {
-  size_t valid = 0;
+void condition_row(float* alpha, float* beta, int w, const float* divisor, const float* A, const float* B, float weight,
+                   float Ta) {
   for (int x = 0; x < w; ++x) {
     float a = alpha[x] / divisor[x], b = beta[x] / divisor[x];
     if (A) {
@@ -54,12 +53,10 @@ size_t condition_row(float* alpha, float* beta, int w, const float* divisor, con
       a += weight * (0.25f * 0.5f) * (A[i] + A[j]);
       b += weight * (0.5f * 0.5f) * (B[i] + B[j]);
     }
-    const bool ok = a >= Ta && a > 0;
-    valid += ok;
+    const bool ok = a >= Ta;
     alpha[x] = ok ? a : 1e-4f * Ta;
     beta[x] = ok ? b : 0.0f;
   }
-  return valid;
 }
 
 }  // namespace
@@ -92,27 +89,22 @@ void pyramid_down(const float* in, float* out, int h, int w, int threads) {
   });
 }
 
-size_t condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
-                 int threads) {
+void condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
+               int threads) {
   const int coarse_h = (h + 1) / 2, coarse_w = (w + 1) / 2;
-  std::atomic<size_t> valid{0};
   using Row = std::vector<float>;
   auto rows = [&] { return std::make_pair(Row(coarse_w + 1), Row(coarse_w + 1)); };
   parallel_for(blocks(h), threads, rows, [&](int block, std::pair<Row, Row>& scratch) {
     auto& [A, B] = scratch;
-    size_t count = 0;
     for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
       if (prior.A) {
         between_rows(prior.A, A.data(), y, coarse_h, coarse_w);
         between_rows(prior.B, B.data(), y, coarse_h, coarse_w);
       }
       const size_t row = (size_t)y * w;
-      count += condition_row(alpha + row, beta + row, w, divisor, prior.A ? A.data() : nullptr, B.data(),
-                             prior.weight, Ta);
+      condition_row(alpha + row, beta + row, w, divisor, prior.A ? A.data() : nullptr, B.data(), prior.weight, Ta);
     }
-    valid += count;
   });
-  return valid;
 }
 
 }  // namespace dualpix

@@ -21,8 +21,7 @@ struct Prior {
 };
 
 // In place: divides alpha, beta by the border's divisor (one per column), adds the prior, invalidates below Ta.
-// Returns the number of pixels that stay valid.
-size_t condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
-                 int threads);
+void condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
+               int threads);
 
 }  // namespace dualpix

@@ -30,7 +30,7 @@ def condition(
     prior_weight: float,
     invalid_threshold: float,
     threads: int,
-) -> int: ...
+) -> None: ...
 def aggregate(
     alpha: _Map,
     beta: _Map,

@@ -122,7 +122,8 @@ def affine_invariant(
     if y.min() == y.max():
         raise InputError("gt is constant where est is valid, so no fit can be judged; check gt and crop.")
 
-    rho = _correlation(_ranks(x, rules.ties), _ranks(y, rules.ties), w)
+    ordered = x.min() < x.max()
+    rho = _correlation(_ranks(x, rules.ties), _ranks(y, rules.ties), w) if ordered else 0.0
     x = _unit_range(x)
     ai1 = float(np.average(_robust_residual(x, y, w), weights=w))
     ai2 = float(np.sqrt(np.average(_residual(x, y, w) ** 2, weights=w)))

@@ -249,6 +249,9 @@ def _presets() -> dict[str, tuple[str, Params]]:
     return {name: (table.pop("description"), Params(**table)) for name, table in tables.items()}
 
 
+DEFAULT_PRESET = "dslr-a"
+
+
 def preset_names() -> tuple[str, ...]:
     """Names of the presets."""
     return tuple(_presets())
@@ -270,6 +273,11 @@ def preset(name: str) -> Params:
     if not isinstance(name, str) or name not in _presets():
         raise ParameterError(_unknown("preset", name, _presets()))
     return _presets()[name][1]
+
+
+def expectations() -> dict[str, str]:
+    """What each parameter must be, in words, by name."""
+    return {name: str(rule) for name, rule in _rules().items()}
 
 
 def resolve(base: str | Params, overrides: Mapping[str, Any]) -> Params:

@@ -36,7 +36,7 @@ class Result:
     disparity : float32 array, the left view's shape
         ``d = x_left - x_right`` in pixels of the input: left(x, y) matches right(x - d, y). Larger is nearer.
     confidence : float32 array, the same shape
-        In [0, 1], growing with the aggregated curvature. 0 everywhere if nothing could be measured.
+        In [0, 1], growing with the aggregated curvature. 0 everywhere if a view is blank.
     params : Params
         The resolved parameters.
     timings : dict
@@ -106,16 +106,15 @@ def disparity(
             images = [np.ascontiguousarray(np.swapaxes(image, 0, 1)) for image in images]
         _check_sizes(images, params, axis)
     with clock("pyramid"):
-        levels = pyramid(_planes(images, threads), params.scales, threads)
-        del images
-
-    measured = False
+        planes = _planes(images, threads)
+        blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
+        levels = pyramid(planes, params.scales, threads)
+        del images, planes
 
     def solve(level: Level, disparities: range, prior: Coefficients | None, scale: int) -> Coefficients:
-        nonlocal measured
         with clock("matching", scale + 1):
             alpha, beta = local_parabolas(level.left, level.right, disparities, params, threads)
-            valid = _core.condition(
+            _core.condition(
                 alpha,
                 beta,
                 border_divisor(alpha.shape[1], disparities, params),
@@ -124,7 +123,6 @@ def disparity(
                 params.invalid_threshold,
                 threads,
             )
-            measured = measured or valid > 0
         with clock("aggregation", scale + 1):
             return Coefficients(
                 *aggregate(alpha, beta, level.guide, params, params.iterations[scale], threads)
@@ -132,7 +130,7 @@ def disparity(
 
     A, B = coarse_to_fine(levels, solve, params.range)
     d = minimizer(A, B)
-    confidence = _confidence(A) if measured else np.zeros_like(A)
+    confidence = np.zeros_like(A) if blank else _confidence(A)
     if axis == "y":
         d, confidence = np.ascontiguousarray(d.T), np.ascontiguousarray(confidence.T)
     return Result(d, confidence, params, clock.seconds)

@@ -56,6 +56,8 @@ def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, NDArr
         return info, formats[info.format].decode(data)
     except FormatError as error:
         raise InputError(f"{path}: {error}") from error
+    except MemoryError:
+        raise InputError(f"{path}: its {info.width}x{info.height} pixels do not fit in memory") from None
 
 
 def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, bytes]:

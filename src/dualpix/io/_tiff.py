@@ -1,6 +1,7 @@
 """TIFF: tifffile reads the structure and most pixels, OpenCV the compressions tifffile lacks."""
 
 import logging
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,8 @@ _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR = 0, 1, 2, 3, 6
 _KINDS = (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR)
 _SEPARATE_PLANES = 2
 _DNG_VERSION, _ORIENTATION = 50706, 274
-_PLAIN_COMPRESSIONS = (1, 8, 32773, 32946)  # none, deflate, PackBits, old deflate
+_UNCOMPRESSED = 1
+_PLAIN_COMPRESSIONS = (_UNCOMPRESSED, 8, 32773, 32946)  # none, deflate, PackBits, old deflate
 _PLAIN_PREDICTORS = (1, 2)  # none, horizontal differences
 
 # Without any handler Python prints tifffile's warnings on stderr; an application's handlers still get them.
@@ -34,15 +36,13 @@ def header(data: bytes) -> Header:
         else:
             dtype = "float32" if page.dtype.kind == "f" else page.dtype.name
         channels = 1 if page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 3
-        return Header(page.imagewidth, page.imagelength, channels, dtype)
+        return Header(int(page.imagewidth), int(page.imagelength), channels, dtype)
 
 
 def decode(data: bytes) -> NDArray[Any]:
     """Return the stored numbers, palette and 1-bit images expanded to uint8, white as the largest."""
     with _page(data) as page:
-        spans = list(zip(page.dataoffsets, page.databytecounts, strict=True))
-        if not spans or any(count < 1 or offset + count > len(data) for offset, count in spans):
-            raise FormatError("is cut short: copy or export it again")
+        _check_extent(data, page)
         if (
             page.compression not in _PLAIN_COMPRESSIONS
             or page.predictor not in _PLAIN_PREDICTORS
@@ -53,10 +53,20 @@ def decode(data: bytes) -> NDArray[Any]:
         return _expand(page, np.moveaxis(image, 0, -1) if page.planarconfig == _SEPARATE_PLANES else image)
 
 
+def _check_extent(data: bytes, page: Any) -> None:
+    # tifffile fills strips and tiles that are missing with zeros.
+    spans = list(zip(page.dataoffsets, page.databytecounts, strict=True))
+    complete = len(spans) == math.prod(page.chunked)
+    if not complete or any(count < 1 or offset + count > len(data) for offset, count in spans):
+        raise FormatError("is cut short: copy or export it again")
+    if page.compression == _UNCOMPRESSED and sum(page.databytecounts) < page.size * page.bitspersample // 8:
+        raise FormatError("is cut short: copy or export it again")
+
+
 def _decode_compressed(data: bytes, page: Any) -> NDArray[Any]:
     # OpenCV turns by the orientation tag, multiplies colour by alpha and inverts 8-bit white-is-zero only.
     turned = _ORIENTATION in page.tags and page.tags[_ORIENTATION].value != 1
-    if turned or page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uf":
+    if turned or page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uif":
         raise FormatError("has a compression that cannot be read here: save it uncompressed or as PNG")
     return _opencv.decode(data)
 

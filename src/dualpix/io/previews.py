@@ -72,9 +72,10 @@ def check_preview_path(path: StrPath) -> None:
 
 
 def _range(finite: NDArray[np.float32], vmin: float | None, vmax: float | None) -> tuple[float, float]:
-    if vmin is not None and vmax is not None and not (math.isfinite(vmax - vmin) and vmin < vmax):
-        raise ParameterError(f"vmin and vmax: must be finite and vmin below vmax, not {vmin:g} and {vmax:g}")
-    low, high = np.percentile(finite, (1, 99)).tolist() if finite.size else (0.0, 0.0)
+    given = [end for end in (vmin, vmax) if end is not None]
+    if not all(map(math.isfinite, given)) or (len(given) == 2 and given[0] >= given[1]):
+        raise ParameterError(f"vmin and vmax: must be finite and vmin below vmax, not {vmin} and {vmax}")
+    low, high = np.percentile(finite, (1, 99), method="nearest").tolist() if finite.size else (0.0, 0.0)
     low, high = low if vmin is None else vmin, high if vmax is None else vmax
     if low < high:
         return low, high

@@ -139,7 +139,7 @@ def _render(scene: Array, depth: Array, behind: npt.NDArray[np.intp], sign: int)
     total = np.zeros((height, width, channels + 1), np.float32)
     covered = np.zeros((height, width), np.float32)
     waiting: deque[tuple[int, Box, Array]] = deque()
-    for index, box, layer in _layers(scene, depth, behind):
+    for index, box, layer in _layers(scene, depth, behind, _stretch(depth, sign)):
         while waiting and waiting[0][0] - index >= HIDING:
             _, front, coverage = waiting.popleft()
             covered[front] += coverage
@@ -150,7 +150,16 @@ def _render(scene: Array, depth: Array, behind: npt.NDArray[np.intp], sign: int)
     return np.divide(total[..., :-1], total[..., -1:], dtype=np.float32)
 
 
-def _layers(scene: Array, depth: Array, behind: npt.NDArray[np.intp]) -> Iterator[tuple[int, Box, Array]]:
+def _stretch(depth: Array, sign: int) -> Array:
+    """Columns of the view that one column of a slanted surface covers: the slope of x + sign * d/2 over x."""
+    step = np.diff(depth, axis=1)
+    step = np.pad(np.where(np.abs(step) <= EDGE, step, 0), ((0, 0), (1, 1)), mode="edge")
+    return np.asarray(1 + sign * (step[:, 1:] + step[:, :-1]) / 4, np.float32)
+
+
+def _layers(
+    scene: Array, depth: Array, behind: npt.NDArray[np.intp], stretch: Array
+) -> Iterator[tuple[int, Box, Array]]:
     """Slices of equal disparity ``index * LAYER``, nearest first: weighted colours and, last, the weights.
 
     The slices are cropped to what their half-disc can reach. They hold the visible points and those hidden
@@ -161,7 +170,7 @@ def _layers(scene: Array, depth: Array, behind: npt.NDArray[np.intp]) -> Iterato
     level_behind = np.where(hidden, level.ravel()[behind], np.inf)
     scene_behind = scene.reshape(depth.size, -1)[behind]
     for index in range(ceil(level.max()), floor(level.min()) - 1, -1):
-        weight = np.maximum(1 - np.abs(level - index), 0)
+        weight = stretch * np.maximum(1 - np.abs(level - index), 0)
         weight_behind = np.maximum(1 - np.abs(level_behind - index), 0)
         box = _bounds((weight + weight_behind) > 0, ceil(_radius(index * LAYER)) + 1)
         if box is None:
@@ -233,10 +242,10 @@ def _seen_from_left(depth: Array) -> Array:
     on = (target >= 0) & (target < width)
     np.maximum.at(nearest, (row[on], target[on].astype(np.intp)), depth[on])
     seen = np.where(nearest > seen + EDGE, nearest, seen)
-    return _fill_from_background(seen)
+    return fill_from_background(seen)
 
 
-def _fill_from_background(seen: Array) -> Array:
+def fill_from_background(seen: Array) -> Array:
     """Give pixels nothing moved to (-inf) the lower of the values left and right of the gap."""
     found = np.isfinite(seen)
     column = np.arange(seen.shape[1])

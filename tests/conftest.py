@@ -1,0 +1,36 @@
+"""What several test files share: where real captures are, and small textured pairs."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """Real captures with ground truth, from DUALPIX_DATA or beside the project."""
+    folder = Path(os.environ.get("DUALPIX_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real captures at {folder}: set DUALPIX_DATA to their folder")
+    return folder
+
+
+@pytest.fixture
+def pair():
+    """A smooth random texture and the same shifted by 1.3 px: left(x) = right(x - 1.3), on a 0..255 scale."""
+    return textured_pair((72, 90), 1.3)
+
+
+def textured_pair(shape, d, seed=0):
+    """float32 views of one random texture with disparity d, band-limited so that the shift is exact."""
+    rng = np.random.default_rng(seed)
+    spectrum = np.fft.fft2(rng.standard_normal(shape))
+    fy, fx = np.meshgrid(*(np.fft.fftfreq(n) for n in shape), indexing="ij")
+    spectrum *= np.exp(-((fx**2 + fy**2) / 0.15**2))
+    left = np.fft.ifft2(spectrum).real
+    right = np.fft.ifft2(spectrum * np.exp(2j * np.pi * fx * d)).real
+    low, span = left.min(), np.ptp(left)
+    return tuple(((view - low) / span * 200 + 25).astype(np.float32) for view in (left, right))

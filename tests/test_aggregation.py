@@ -1,0 +1,125 @@
+"""The aggregation kernels against the paths of the oracle."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from dualpix import _core
+from dualpix.aggregation import aggregate, minimizer
+from dualpix.arrays import as_row
+from dualpix.params import preset
+
+SHAPES = [(1, 1), (1, 37), (37, 1), (2, 2), (8, 8), (9, 17), (23, 40), (31, 7)]
+
+
+def random_maps(shape, seed=0):
+    """alpha, beta, guide with vertices in -5..5 and a guide with smooth parts and edges."""
+    rng = np.random.default_rng(seed)
+    alpha = rng.uniform(0, 2, shape) ** 3
+    beta = -2 * alpha * rng.uniform(-5, 5, shape)
+    guide = np.where(rng.uniform(size=shape) < 0.2, rng.uniform(0, 255, shape), 100) + rng.normal(0, 1, shape)
+    return [m.astype(np.float32) for m in (alpha, beta, guide)]
+
+
+def compare(alpha, beta, guide, params, iterations):
+    A, B = aggregate(alpha.copy(), beta.copy(), guide, params, iterations, threads=2)
+    expected_A, expected_B = reference.aggregate(
+        *(m.astype(float) for m in (alpha, beta, guide)),
+        params.penalty,
+        params.edge_sigma,
+        params.paths,
+        iterations,
+        params.normalize_iterations,
+    )
+    np.testing.assert_allclose(A, expected_A, rtol=1e-4, atol=1e-6)
+    scale = max(np.abs(expected_B).max(), 1e-6)
+    np.testing.assert_allclose(B, expected_B, rtol=1e-4, atol=1e-5 * scale)
+    solid = expected_A > 1e-3
+    expected = reference.minimizer(expected_A, expected_B)
+    np.testing.assert_allclose(minimizer(A, B)[solid], expected[solid], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_agrees_with_the_oracle(shape, paths):
+    compare(*random_maps(shape), preset("dslr-a").replace(paths=paths), 1)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("penalty", [0.3, 1.25, 30])
+def test_iterations(penalty, normalize):
+    params = preset("dslr-a").replace(penalty=penalty, normalize_iterations=normalize)
+    compare(*random_maps((19, 26)), params, 3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.data(), hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), st.floats(0.01, 1e3), st.floats(0.1, 1e3)
+)
+def test_any_maps(data, shape, penalty, sigma):
+    def draw(low, high):
+        return data.draw(hnp.arrays(np.float32, shape, elements=st.floats(low, high, width=32)))
+
+    alpha, vertex, guide = draw(0, 64), draw(-32, 32), draw(0, 256)
+    params = preset("dslr-a").replace(penalty=penalty, edge_sigma=sigma)
+    compare(alpha, -2 * alpha * vertex, guide, params, 1)
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 1, 3.2, 1e3, 1e6])
+def test_no_penalty_overflows_on_a_long_path(penalty):
+    alpha, beta, _ = random_maps((3, 3000))
+    guide = np.zeros_like(alpha)
+    params = preset("dslr-a").replace(penalty=penalty)
+    d = minimizer(*aggregate(alpha, beta, guide, params, 4, threads=1))
+    assert np.isfinite(d).all()
+    assert np.abs(d).max() <= 5.001  # never outside the vertices it started from
+
+
+def test_nothing_crosses_a_hard_edge():
+    alpha = np.ones((12, 30), np.float32)
+    beta = -2 * np.where(np.arange(30) < 15, 1.0, 4.0) * alpha
+    guide = np.where(np.arange(30) < 15, 0, 255) * np.ones_like(alpha)
+    params = preset("dslr-a").replace(penalty=100)
+    A, B = aggregate(alpha, beta.astype(np.float32), guide.astype(np.float32), params, 2, threads=1)
+    d = minimizer(A, B)
+    np.testing.assert_allclose(d[:, :15], 1, atol=1e-4)
+    np.testing.assert_allclose(d[:, 15:], 4, atol=1e-4)
+
+
+def test_same_bytes_for_any_threads():
+    alpha, beta, guide = random_maps((153, 1031))
+    params = preset("dslr-a")
+    runs = [aggregate(alpha.copy(), beta.copy(), guide, params, 2, threads) for threads in (1, 2, 5)]
+    assert len({(A.tobytes(), B.tobytes()) for A, B in runs}) == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (8, 10), (13, 17)])
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_condition_is_border_prior_and_invalidation(shape, with_prior):
+    alpha, beta, _ = random_maps(shape)
+    coarse = [(n + 1) // 2 for n in shape]
+    prior = random_maps(coarse, seed=1)[:2] if with_prior else (None, None)
+    divisor = np.linspace(1, 9, shape[1])
+    expected = [alpha / divisor, beta / divisor]
+    if with_prior:
+        expected[0] = expected[0] + 0.3 * reference.upsample(prior[0].astype(float) / 4, shape)
+        expected[1] = expected[1] + 0.3 * reference.upsample(prior[1].astype(float) / 2, shape)
+    expected = reference.invalidate(*expected, 0.04)
+    _core.condition(alpha, beta, as_row(divisor), *prior, 0.3, 0.04, 2)
+    np.testing.assert_allclose(alpha, expected[0], rtol=1e-5)
+    np.testing.assert_allclose(beta, expected[1], rtol=1e-5, atol=1e-6)
+
+
+def test_the_kernel_refuses_what_it_cannot_read():
+    maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
+    with pytest.raises(ValueError, match="4 or 8"):
+        _core.aggregate(*maps, 1, 1, 6, 1, 1)
+    with pytest.raises(ValueError, match="must not be the inputs"):
+        _core.aggregate(*maps[:3], maps[0], maps[4], 1, 1, 8, 1, 1)
+    with pytest.raises(ValueError, match="guide"):
+        _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], 1, 1, 8, 1, 1)
+    with pytest.raises(TypeError):
+        _core.aggregate(*maps[:4], maps[4].astype(np.float64), 1, 1, 8, 1, 1)

@@ -1,0 +1,526 @@
+"""The commands, from arguments to files, stdout, stderr and exit code."""
+
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+import time
+
+import cv2
+import numpy as np
+import pytest
+
+import dualpix
+from conftest import textured_pair
+from dualpix import cli, metrics, pipeline
+from dualpix.io import read_image, read_map, write_map
+from dualpix.params import load_config, preset
+
+COMMANDS = ("disparity", "evaluate", "simulate", "presets", "info", "demo")
+MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
+
+
+@pytest.fixture
+def call(capfd):
+    """Run a command in this process: exit code, stdout and stderr."""
+
+    def run(*args):
+        code = cli.main([str(arg) for arg in args])
+        return code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with the views of a shot in left.png and right.png."""
+    monkeypatch.chdir(tmp_path)
+    for name, view in zip(("left.png", "right.png"), textured_pair((60, 80), 1.3), strict=True):
+        cv2.imwrite(name, np.rint(view).astype(np.uint8))
+    return tmp_path
+
+
+def spawn(*args, **options):
+    command = [sys.executable, "-m", "dualpix", *args]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()} - {"left.png", "right.png"}
+
+
+# ---- start-up ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [(), *[(name,) for name in COMMANDS]])
+def test_help_has_an_example(call, command):
+    code, out, err = call(*command, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith("Usage: dualpix")
+    assert "Example:\n    dualpix " in out
+
+
+def test_no_command_shows_the_help(call):
+    assert call() == call("--help")
+
+
+def test_version(call):
+    assert call("--version") == (0, f"dualpix {dualpix.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "statement", ["import dualpix", "import dualpix.cli; dualpix.cli.main(['disparity', '--help'])"]
+)
+def test_start_up_imports_nothing_heavy(statement):
+    heavy = "sorted({'numpy', 'cv2', 'rich', 'tifffile', 'dualpix._core'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {statement}; print({heavy})"], capture_output=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == b"[]"
+
+
+def test_help_takes_at_most_twice_the_import_of_numpy():
+    def seconds(*args):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *args], capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    rounds = [(seconds("-m", "dualpix", "--help"), seconds("-c", "import numpy")) for _ in range(3)]
+    helping, importing = map(min, zip(*rounds, strict=True))
+    assert helping <= 2 * importing
+
+
+def test_every_public_name_is_there():
+    assert all(getattr(dualpix, name) is not None for name in dualpix.__all__)
+    assert set(dualpix.__all__) <= set(dir(dualpix))
+    with pytest.raises(AttributeError, match="nothing"):
+        dualpix.nothing  # noqa: B018
+
+
+def test_no_submodule_takes_the_place_of_a_function():
+    functions = set(dualpix.__all__) - {"metrics"}
+    assert not functions & {module.name for module in pkgutil.iter_modules(dualpix.__path__)}
+
+
+# ---- disparity -----------------------------------------------------------------------------------
+
+
+def test_disparity_writes_the_map_of_the_python_interface(call, folder):
+    code, out, err = call(*MATCH)
+    assert (code, err) == (0, "")
+    assert out.startswith("out.tiff: 80x60, ")
+    assert names(folder) == {"out.tiff", "out.json"}
+    result = dualpix.disparity("left.png", "right.png", window=2, range=(-4, 4))
+    np.testing.assert_array_equal(read_map("out.tiff"), result.disparity)
+    assert abs(np.median(result.disparity) - 1.3) < 0.1
+
+
+def test_sidecar_tells_how_the_map_came_about(call, folder):
+    call(*MATCH, "--threads", "1", "--confidence", "c.npy")
+    sidecar = json.loads((folder / "out.json").read_text())
+    d = read_map("out.tiff")
+    assert sidecar["parameters"] == preset("dslr-a").replace(window=2, range=(-4, 4)).to_dict()
+    assert sidecar["dualpix"] == dualpix.__version__
+    assert "x_left - x_right" in sidecar["sign"]
+    assert "pixels" in sidecar["unit"]
+    assert sidecar["disparity"]["min"] == d.min()
+    assert sidecar["disparity"]["max"] == d.max()
+    assert sidecar["inputs"] == {"left": "left.png", "right": "right.png"}
+    assert sidecar["outputs"] == {"disparity": "out.tiff", "sidecar": "out.json", "confidence": "c.npy"}
+    assert sidecar["threads"] == 1
+    assert sidecar["preset"] == "dslr-a"
+    assert set(sidecar["timings"]) >= {"read", "pyramid", "matching", "aggregation"}
+
+
+def test_json_is_the_sidecar_and_nothing_else(call, folder):
+    code, out, err = call(*MATCH, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == json.loads((folder / "out.json").read_text())
+
+
+@pytest.mark.parametrize("flags", [("--quiet",), ("--quiet", "--json")])
+def test_quiet_says_nothing_but_what_was_asked_for(call, folder, flags):
+    code, out, err = call(*MATCH, *flags)
+    assert (code, err) == (0, "")
+    assert bool(out) == ("--json" in flags)
+
+
+@pytest.mark.parametrize("suffix", ["tif", "tiff", "pfm", "npy"])
+def test_every_suffix_holds_the_same_map(call, folder, suffix):
+    code, *_ = call("disparity", "left.png", "right.png", "-o", f"map.{suffix}", "--set", "window=2")
+    assert code == 0
+    np.testing.assert_array_equal(
+        read_map(f"map.{suffix}"), dualpix.disparity("left.png", "right.png", window=2).disparity
+    )
+
+
+def test_confidence_and_preview(call, folder):
+    code, out, _ = call(*MATCH, "--confidence", "c.tif", "--preview", "p.png")
+    assert code == 0
+    assert "c.tif, p.png" in out
+    confidence, preview = read_map("c.tif"), read_image("p.png")
+    assert confidence.shape == (60, 80)
+    assert 0 <= confidence.min() < confidence.max() <= 1
+    assert preview.shape[0] > 60
+    assert preview.shape[2] == 3
+
+
+def test_later_ways_of_setting_a_parameter_win(call, folder):
+    (folder / "c.toml").write_text(
+        'preset = "dslr-b"\nwindow = 3\npenalty = 7\nedge_sigma = 5\nrange = [-1, 1]\n'
+    )
+    setting = ("--set", "penalty=8", "--set", "penalty=9", "--set", "range=-2,2")
+    base = ("disparity", "left.png", "right.png", "-o", "out.npy", "--json", "--config", "c.toml")
+
+    parameters = json.loads(call(*base, *setting, "--range", "-3", "3")[1])["parameters"]
+    expected = preset("dslr-b").replace(window=3, penalty=9, edge_sigma=5, range=(-3, 3))
+    assert parameters == expected.to_dict()
+
+    record = json.loads(call(*base, *setting, "--preset", "dslr-a", "--force")[1])
+    expected = preset("dslr-a").replace(window=3, penalty=9, edge_sigma=5, range=(-2, 2))
+    assert (record["preset"], record["parameters"]) == ("dslr-a", expected.to_dict())
+
+
+def test_axis_y_matches_along_y_and_keeps_the_orientation(call, folder):
+    for name in ("left.png", "right.png"):
+        cv2.imwrite(f"turned-{name}", cv2.imread(name, 0).T)
+    call(*MATCH)
+    code, *_ = call(
+        "disparity", "turned-left.png", "turned-right.png", "-o", "y.tiff", *MATCH[5:], "--axis", "y"
+    )
+    assert code == 0
+    np.testing.assert_array_equal(read_map("y.tiff"), read_map("out.tiff").T)
+    assert "y_left - y_right" in json.loads((folder / "y.json").read_text())["sign"]
+
+
+def test_guide_steers_the_smoothing(call, folder):
+    cv2.imwrite("guide.png", np.random.default_rng(0).integers(0, 256, (60, 80), np.uint8))
+    call(*MATCH)
+    code, out, _ = call(*MATCH[:4], "guided.npy", *MATCH[5:], "--guide", "guide.png", "--json")
+    assert code == 0
+    assert json.loads(out)["inputs"]["guide"] == "guide.png"
+    assert (read_map("guided.npy") != read_map("out.tiff")).any()
+
+
+def test_force_replaces_and_leaves_nothing_behind(call, folder):
+    (folder / "out.tiff").write_text("old")
+    (folder / "out.json").write_text("old")
+    assert call(*MATCH, "--force")[0] == 0
+    assert read_map("out.tiff").shape == (60, 80)
+    assert names(folder) == {"out.tiff", "out.json"}
+
+
+def test_constant_image_gives_a_finite_map_and_no_confidence(call, folder):
+    cv2.imwrite("flat.png", np.full((60, 80), 90, np.uint8))
+    code, _, err = call("disparity", "flat.png", "flat.png", "-o", "out.npy", "--confidence", "c.npy")
+    assert (code, err) == (0, "")
+    assert np.isfinite(read_map("out.npy")).all()
+    assert (read_map("c.npy") == 0).all()
+
+
+def test_failing_at_the_last_step_changes_nothing(call, folder, monkeypatch):
+    def fail(_):
+        raise RuntimeError("no paint")
+
+    monkeypatch.setattr("dualpix.io.encode_preview", fail)
+    (folder / "out.tiff").write_text("old")
+    code, out, err = call(*MATCH, "--force", "--preview", "p.png")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: internal: RuntimeError: no paint")
+    assert names(folder) == {"out.tiff"}
+    assert (folder / "out.tiff").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (MemoryError(), 1, "error: not enough memory"),
+        (ValueError("two\nlines"), 1, "error: internal: ValueError: two lines"),
+        (KeyboardInterrupt(), 130, ""),
+        (BrokenPipeError(), 1, ""),
+    ],
+)
+def test_unexpected_errors_are_one_line_at_most(call, folder, monkeypatch, error, code, says):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(pipeline, "disparity", fail)
+    found, out, err = call(*MATCH)
+    assert (found, out) == (code, "")
+    assert err.startswith(says)
+    assert len(err.splitlines()) == bool(says)
+    assert names(folder) == set()
+
+
+def test_debug_shows_the_traceback(call, folder, monkeypatch):
+    monkeypatch.setattr(pipeline, "disparity", lambda *_, **__: 1 / 0)
+    monkeypatch.setenv("DUALPIX_DEBUG", "1")
+    code, _, err = call(*MATCH)
+    assert code == 1
+    assert err.startswith("Traceback")
+    assert err.splitlines()[-1].startswith("error: internal: ZeroDivisionError")
+
+
+# ---- evaluate ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def maps(tmp_path, monkeypatch):
+    """A signed truth in gt.pfm and a noisy estimate in est.npy."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(-3, 3, (40, 50)).astype(np.float32)
+    truth[0, 0] = np.nan
+    estimate = truth + rng.normal(0, 0.5, truth.shape).astype(np.float32)
+    write_map("gt.pfm", truth)
+    write_map("est.npy", estimate)
+    return estimate, truth
+
+
+def test_evaluate_a_perfect_map(call, maps):
+    code, out, err = call("evaluate", "gt.pfm", "gt.pfm", "--json")
+    scores = json.loads(out)
+    assert (code, err, scores["protocol"]) == (0, "", "proper")
+    assert scores["ai1"] == pytest.approx(0, abs=1e-6)
+    assert (scores["bad_0_5"], scores["rmse"]) == (0, 0)
+
+
+def test_evaluate_gives_the_scores_of_the_metrics(call, maps):
+    estimate, truth = maps
+    scores = json.loads(call("evaluate", "est.npy", "gt.pfm", "--crop", "3", "--json")[1])
+    expected = metrics.affine_invariant(estimate, truth, crop=3)
+    assert {key: scores[key] for key in vars(expected)} == vars(expected)
+    error = np.abs(estimate - truth)[3:-3, 3:-3]
+    assert scores["bad_1"] == pytest.approx(100 * (error >= 1).mean())
+    assert scores["rmse"] == pytest.approx(np.sqrt((error**2).mean()), rel=1e-5)
+
+
+def test_evaluate_scores_only_where_the_mask_is_white(call, maps):
+    estimate, truth = maps
+    estimate[:20] = 50
+    write_map("est.npy", estimate)
+    mask = np.full(truth.shape, 255, np.uint8)
+    mask[:20] = 128
+    cv2.imwrite("mask.png", mask)
+    scores = json.loads(call("evaluate", "est.npy", "gt.pfm", "--mask", "mask.png", "--json")[1])
+    assert scores["rmse"] == pytest.approx(np.sqrt(((estimate - truth)[20:] ** 2).mean()), rel=1e-5)
+    assert scores["ai2"] == pytest.approx(metrics.affine_invariant(estimate[20:], truth[20:]).ai2)
+
+
+def test_evaluate_weighs_by_confidence(call, maps):
+    estimate, truth = maps
+    weight = np.linspace(0, 1, truth.size, dtype=np.float32).reshape(truth.shape)
+    write_map("w.tif", weight)
+    scores = json.loads(call("evaluate", "est.npy", "gt.pfm", "--confidence", "w.tif", "--json")[1])
+    assert scores["ai1"] == metrics.affine_invariant(estimate, truth, confidence=weight).ai1
+
+
+def test_evaluate_paper_stereo_knows_only_positive_truth(call, maps):
+    estimate, truth = maps
+    scores = json.loads(call("evaluate", "est.npy", "gt.pfm", "--protocol", "paper-stereo", "--json")[1])
+    expected = vars(metrics.bad_pixels(estimate, truth, protocol="paper-stereo"))
+    assert {key: scores[key] for key in expected} == expected
+    assert "ai1" not in scores
+
+
+@pytest.mark.parametrize("protocol", ["proper", "paper-google"])
+def test_evaluate_against_relative_depth_has_no_pixel_errors(call, maps, protocol):
+    estimate, truth = maps
+    levels = np.nan_to_num((truth + 3) / 6 * 255).astype(np.uint8)
+    cv2.imwrite("levels.png", levels)
+    scores = json.loads(call("evaluate", "est.npy", "levels.png", "--protocol", protocol, "--json")[1])
+    assert scores["geometric_mean"] == pytest.approx(
+        metrics.affine_invariant(estimate, levels, protocol).geometric_mean
+    )
+    assert "rmse" not in scores
+
+
+def test_evaluate_for_people_names_the_protocol(call, maps):
+    code, out, _ = call("evaluate", "est.npy", "gt.pfm")
+    assert code == 0
+    assert out.startswith("protocol proper, 100.0 %")
+    assert "geometric mean" in out
+    assert "RMSE" in out
+
+
+# ---- simulate ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scene(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    image = rng.integers(0, 256, (30, 40, 3), np.uint8)
+    cv2.imwrite("photo.png", image[..., ::-1])
+    write_map("depth.tiff", np.linspace(-2, 2, 1200, dtype=np.float32).reshape(30, 40))
+    return image, read_map("depth.tiff")
+
+
+def test_simulate_writes_what_the_python_interface_renders(call, scene):
+    code, out, err = call(
+        "simulate", "photo.png", "depth.tiff", "-o", "pair", "--noise", "0.1", "--seed", "4"
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith("pair: left.png")
+    left, right, truth = dualpix.simulate(*scene, noise=0.1, seed=4)
+    np.testing.assert_array_equal(read_image("pair/left.png"), left)
+    np.testing.assert_array_equal(read_image("pair/right.png"), right)
+    np.testing.assert_array_equal(read_map("pair/disparity.tiff"), truth)
+    with open("pair/disparity.json") as file:
+        assert json.load(file)["simulation"] == {"noise": 0.1, "vignetting": 0, "seed": 4}
+    assert len(os.listdir("pair")) == 4
+
+
+def test_simulate_float_image_becomes_16_bit(call, scene):
+    write_map("photo.tiff", scene[0][..., 0] / np.float32(255))
+    call("simulate", "photo.tiff", "depth.tiff", "-o", "pair")
+    left, *_ = dualpix.simulate(scene[0][..., 0] / np.float32(255), scene[1])
+    np.testing.assert_array_equal(read_image("pair/left.png"), np.rint(left * 65535).astype(np.uint16))
+
+
+def test_simulate_into_a_folder_that_exists(call, scene):
+    os.mkdir("pair")
+    assert call("simulate", "photo.png", "depth.tiff", "-o", "pair")[0] == 0
+    assert call("simulate", "photo.png", "depth.tiff", "-o", "pair", "--force")[0] == 0
+    assert len(os.listdir("pair")) == 4
+
+
+# ---- presets, info, demo -------------------------------------------------------------------------
+
+
+def test_presets_are_listed(call):
+    code, out, err = call("presets")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()] == ["dslr-a", "dslr-b"]
+    assert json.loads(call("presets", "--json")[1])["dslr-b"]["parameters"] == preset("dslr-b").to_dict()
+
+
+def test_preset_prints_as_a_config_file(call, tmp_path):
+    (tmp_path / "mine.toml").write_text(call("presets", "dslr-b")[1])
+    assert preset("dslr-a").replace(**load_config(tmp_path / "mine.toml")) == preset("dslr-b")
+    record = json.loads(call("presets", "dslr-b", "--json")[1])
+    assert (record["name"], record["parameters"]) == ("dslr-b", preset("dslr-b").to_dict())
+
+
+def test_info_describes_images_and_maps(call, folder):
+    call(*MATCH)
+    write_map("gap.pfm", [[1, np.nan, -2]])
+    write_map("void.npy", [[np.nan]])
+    code, out, err = call("info", "left.png", "out.tiff", "gap.pfm", "void.npy")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "left.png: PNG 80x60 grey uint8"
+    assert lines[1].endswith(f"; by dualpix {dualpix.__version__}, see out.json")
+    assert lines[2:] == [
+        "gap.pfm: PFM 3x1 grey float32, -2 to 1 (1 NaN)",
+        "void.npy: NPY 1x1 grey float32, all NaN",
+    ]
+
+
+def test_info_json(call, folder):
+    call(*MATCH)
+    write_map("void.npy", [[np.nan]])
+    image, result, void = json.loads(call("info", "left.png", "out.tiff", "void.npy", "--json")[1])["files"]
+    assert (image["width"], image["height"], image["channels"], image["dtype"]) == (80, 60, 1, "uint8")
+    assert "values" not in image
+    assert result["sidecar"] == json.loads((folder / "out.json").read_text())
+    assert result["values"] == result["sidecar"]["disparity"]
+    assert void["values"] == {"min": None, "max": None, "nan": 1}
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", '{"map": "other.tiff"}', "\ud800"])
+def test_info_ignores_a_stranger_in_the_sidecars_place(call, folder, text):
+    (folder / "left.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    code, out, _ = call("info", "left.png", "--json")
+    assert code == 0
+    assert "sidecar" not in json.loads(out)["files"][0]
+
+
+def test_demo_prints_scores_and_files(call, monkeypatch):
+    class Demo:
+        """In the place of the real one, which takes its time and has its own tests."""
+
+        @staticmethod
+        def run(folder, *, progress, force):
+            assert (str(folder), progress, force) == ("demo-out", None, True)
+            return {"scores": {"median_error": 0.0625, "protocol": "proper"}, "files": ["demo-out/a.png"]}
+
+    monkeypatch.setitem(sys.modules, "dualpix.demo", Demo)
+    code, out, err = call("demo", "--force")
+    assert (code, err) == (0, "")
+    assert out == "median_error: 0.0625\nprotocol: proper\nwrote demo-out/a.png\n"
+    assert json.loads(call("demo", "--force", "--json")[1]) == Demo.run("demo-out", progress=None, force=True)
+
+
+# ---- real processes ------------------------------------------------------------------------------
+
+
+def test_process_reports_an_error_in_one_line(folder):
+    done = spawn("disparity", "left.png", "missing.png", "-o", "out.tiff")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"error: missing.png")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_process_survives_a_reader_that_leaves():
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = [sys.executable, "-m", "dualpix", "presets", "dslr-a"]
+    done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_process_fails_if_stdout_is_full():
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "dualpix", "presets"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"error: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_process_copes_with_any_file_name(folder):
+    name = b"a\xff\nb.png"
+    os.rename("left.png", name)
+    done = spawn("info", name, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = spawn("info", name + b"missing")
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("quiet", [False, True])
+def test_process_shows_stage_and_scale_on_a_terminal(folder, quiet):
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "dualpix", *MATCH, *["--quiet"] * quiet]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environment, timeout=60, check=False
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(ours)
+    assert done.returncode == 0
+    assert (b"scale 3 of 3" in shown) is not quiet
+    assert bool(done.stdout) is not quiet
+
+
+def test_progress_never_goes_back():
+    stages = [("read", 0), ("pyramid", 0)]
+    stages += [(stage, scale) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
+    shares = [cli._share_done(stage, scale, 3) for stage, scale in stages]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert shares[-1] < 1
