@@ -30,7 +30,8 @@ def simulated_pair(folder: Path) -> list[Path]:
     height, width = 2940, 5180
     rng = np.random.default_rng(0)
     texture = sum(
-        cv2.resize(rng.uniform(0, 60, (height // k, width // k)).astype(np.float32), (width, height)) for k in (1, 3, 9, 27)
+        cv2.resize(rng.uniform(0, 60, (height // k, width // k)).astype(np.float32), (width, height))
+        for k in (1, 3, 9, 27)
     )
     x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
     right = cv2.remap(texture, x + 3 * np.cos(x / 400), y, cv2.INTER_CUBIC)
@@ -89,11 +90,13 @@ def main() -> None:
             run()
             best[name] = min(best[name], time.perf_counter() - start)
 
-    print(f"{left.shape[1]}x{left.shape[0]}, {args.threads} threads, OpenCV {cv2.__version__} with {DISPARITIES} disparities")
+    height, width = left.shape[:2]
+    print(f"{width}x{height}, {args.threads} threads, OpenCV {cv2.__version__} with {DISPARITIES} disparities")
     for name, seconds in best.items():
         print(f"{name:12s} {seconds:6.2f} s   {best[args.preset] / seconds:5.2f} = {args.preset} / {name}")
     print("stages       " + "  ".join(f"{stage} {seconds:.2f} s" for stage, seconds in stages.items()))
-    print(f"peak memory  {memory:.0f} MB, {memory * 2**20 / (4 * left.shape[0] * left.shape[1]):.1f} floats per pixel, all included")
+    floats = memory * 2**20 / (4 * width * height)
+    print(f"peak memory  {memory:.0f} MB of the whole process, {floats:.1f} floats per pixel")
 
 
 if __name__ == "__main__":

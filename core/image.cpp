@@ -53,9 +53,10 @@ void condition_row(float* alpha, float* beta, int w, const float* divisor, const
       a += weight * (0.25f * 0.5f) * (A[i] + A[j]);
       b += weight * (0.5f * 0.5f) * (B[i] + B[j]);
     }
+    // Below Ta a pixel keeps its vertex but has next to no say.
     const bool ok = a >= Ta;
     alpha[x] = ok ? a : 1e-4f * Ta;
-    beta[x] = ok ? b : 0.0f;
+    beta[x] = ok ? b : b * (1e-4f * Ta / std::max(a, 1e-30f));
   }
 }
 

@@ -20,7 +20,8 @@ struct Prior {
   float weight = 0;
 };
 
-// In place: divides alpha, beta by the border's divisor (one per column), adds the prior, invalidates below Ta.
+// In place: divides alpha, beta by the border's divisor (one per column), adds the prior, and takes the weight of
+// parabolas whose curvature is below Ta down to 1e-4 Ta.
 void condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
                int threads);
 

@@ -32,7 +32,7 @@ def smooth(image, taps):
 
 def shifted(right, d):
     """R(x - d), zero where that lies outside the image."""
-    h, w = right.shape
+    w = right.shape[1]
     out = np.zeros_like(right)
     x = np.arange(w)
     inside = (x - d >= 0) & (x - d < w)
@@ -90,9 +90,12 @@ def border_divisor(width, omega, disparities, border):
 
 
 def invalidate(alpha, beta, threshold):
-    """Where alpha < Ta the parabola carries no information: {1e-4 Ta, 0}."""
-    bad = alpha < threshold
-    return np.where(bad, 1e-4 * threshold, alpha), np.where(bad, 0, beta)
+    """Where alpha < Ta the parabola keeps its vertex but has next to no weight, 1e-4 Ta.
+
+    The paper sets beta = 0 there, which pulls such pixels to d = 0.
+    """
+    weak = np.where(alpha < threshold, 1e-4 * threshold, alpha)
+    return weak, beta * np.divide(weak, alpha, out=np.zeros_like(alpha), where=alpha > 0)
 
 
 # ---- aggregation ----------------------------------------------------------------------------------
@@ -116,6 +119,7 @@ def path(alpha, beta, guide, step, penalty, sigma):
 def aggregate(alpha, beta, guide, penalty, sigma, paths, iterations, normalize):
     """S = sum over paths, iterated with alpha, beta <- N S / paths."""
     N = alpha / np.maximum(alpha.mean(), 1e-30) if normalize else 1
+    A, B = None, None
     for iteration in range(iterations):
         if iteration:
             alpha, beta = N * A / paths, N * B / paths
@@ -163,9 +167,7 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
     """A, B of one scale; the prior is a pair of coefficient maps of the same size, or None."""
     omega = params["window"]
     cost = cost_volume(left, right, disparities, omega)
-    alpha, beta = local_parabolas(
-        cost, disparities, params["subpixel"], params["bias"], params["ratio_threshold"]
-    )
+    alpha, beta = local_parabolas(cost, disparities, params["subpixel"], params["bias"], params["ratio_threshold"])
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
     alpha, beta = alpha / divisor, beta / divisor
     if prior is not None:
@@ -190,7 +192,7 @@ def disparity(left, right, guide, params):
     pyramid = [(left, right, guide)]
     for _ in range(scales - 1):
         pyramid.append(tuple(pyramid_down(image) for image in pyramid[-1]))
-    prior, disparities = None, first_range(params, scales)
+    prior, disparities, A, B = None, first_range(params, scales), None, None
     for level, iterations in zip(reversed(pyramid), params["iterations"], strict=True):
         if prior is not None:
             prior = upsample(A / 4, level[0].shape), upsample(B / 2, level[0].shape)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import reference
 from dualpix import _core
 from dualpix.aggregation import aggregate, minimizer
 from dualpix.arrays import as_row
@@ -57,7 +57,10 @@ def test_iterations(penalty, normalize):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.data(), hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), st.floats(0.01, 1e3), st.floats(0.1, 1e3)
+    st.data(),
+    hnp.array_shapes(min_dims=2, max_dims=2, max_side=12),
+    st.floats(0.01, 1e3),
+    st.floats(0.1, 1e3),
 )
 def test_any_maps(data, shape, penalty, sigma):
     def draw(low, high):

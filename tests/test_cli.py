@@ -167,9 +167,7 @@ def test_confidence_and_preview(call, folder):
 
 
 def test_later_ways_of_setting_a_parameter_win(call, folder):
-    (folder / "c.toml").write_text(
-        'preset = "dslr-b"\nwindow = 3\npenalty = 7\nedge_sigma = 5\nrange = [-1, 1]\n'
-    )
+    (folder / "c.toml").write_text('preset = "dslr-b"\nwindow = 3\npenalty = 7\nedge_sigma = 5\nrange = [-1, 1]\n')
     setting = ("--set", "penalty=8", "--set", "penalty=9", "--set", "range=-2,2")
     base = ("disparity", "left.png", "right.png", "-o", "out.npy", "--json", "--config", "c.toml")
 
@@ -186,9 +184,7 @@ def test_axis_y_matches_along_y_and_keeps_the_orientation(call, folder):
     for name in ("left.png", "right.png"):
         cv2.imwrite(f"turned-{name}", cv2.imread(name, 0).T)
     call(*MATCH)
-    code, *_ = call(
-        "disparity", "turned-left.png", "turned-right.png", "-o", "y.tiff", *MATCH[5:], "--axis", "y"
-    )
+    code, *_ = call("disparity", "turned-left.png", "turned-right.png", "-o", "y.tiff", *MATCH[5:], "--axis", "y")
     assert code == 0
     np.testing.assert_array_equal(read_map("y.tiff"), read_map("out.tiff").T)
     assert "y_left - y_right" in json.loads((folder / "y.json").read_text())["sign"]
@@ -358,9 +354,7 @@ def scene(tmp_path, monkeypatch):
 
 
 def test_simulate_writes_what_the_python_interface_renders(call, scene):
-    code, out, err = call(
-        "simulate", "photo.png", "depth.tiff", "-o", "pair", "--noise", "0.1", "--seed", "4"
-    )
+    code, out, err = call("simulate", "photo.png", "depth.tiff", "-o", "pair", "--noise", "0.1", "--seed", "4")
     assert (code, err) == (0, "")
     assert out.startswith("pair: left.png")
     left, right, truth = dualpix.simulate(*scene, noise=0.1, seed=4)
@@ -501,9 +495,7 @@ def test_process_shows_stage_and_scale_on_a_terminal(folder, quiet):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "dualpix", *MATCH, *["--quiet"] * quiet]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=theirs, env=environment, timeout=60, check=False
-    )
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, timeout=60, check=False)
     os.close(theirs)
     shown = b""
     try:

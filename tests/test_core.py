@@ -10,7 +10,9 @@ from dualpix import _core
 def stub_signatures():
     tree = ast.parse(resources.files("dualpix").joinpath("_core.pyi").read_text(encoding="utf-8"))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {f.name: [(a.arg, ast.unparse(a.annotation)) for a in f.args.args] + [ast.unparse(f.returns)] for f in functions}
+    return {
+        f.name: [(a.arg, ast.unparse(a.annotation)) for a in f.args.args] + [ast.unparse(f.returns)] for f in functions
+    }
 
 
 def binary_signatures(name):
@@ -25,7 +27,13 @@ def test_same_functions():
 
 
 def test_same_arguments_and_types():
-    kinds = {"_Map": "numpy.ndarray[dtype=float32", "_Pixels": "numpy.ndarray[dtype=", "float": "float", "int": "int", "bool": "bool"}
+    kinds = {
+        "_Map": "numpy.ndarray[dtype=float32",
+        "_Pixels": "numpy.ndarray[dtype=",
+        "float": "float",
+        "int": "int",
+        "bool": "bool",
+    }
     for name, (*arguments, returns) in stub_signatures().items():
         signatures = binary_signatures(name)
         assert signatures, name

@@ -15,7 +15,7 @@ import pytest
 import tifffile
 
 from dualpix.errors import InputError, ParameterError
-from dualpix.io import _png, as_image, load_image, probe, read_image, read_pair
+from dualpix.io import _png, as_image, encode_png, load_image, probe, read_image, read_pair
 from dualpix.io._opencv import _quiet
 
 RNG = np.random.default_rng(7)
@@ -176,9 +176,7 @@ def test_values_are_read_as_stored(tmp_path, case, capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize(
-    "options", [(), (cv2.IMWRITE_JPEG_PROGRESSIVE, 1), (cv2.IMWRITE_JPEG_RST_INTERVAL, 2)]
-)
+@pytest.mark.parametrize("options", [(), (cv2.IMWRITE_JPEG_PROGRESSIVE, 1), (cv2.IMWRITE_JPEG_RST_INTERVAL, 2)])
 @pytest.mark.parametrize("grey", [False, True])
 def test_jpeg_is_close_to_its_source_and_not_rotated(tmp_path, options, grey):
     source = SMOOTH[..., 0] if grey else SMOOTH
@@ -481,6 +479,24 @@ def test_load_image_takes_paths_and_arrays(tmp_path):
     path = save(tmp_path, PNG8)
     for image in (path, str(path), RGB8):
         np.testing.assert_array_equal(load_image(image, "left"), RGB8, strict=True)
+
+
+@pytest.mark.parametrize("image", [GREY8, RGB8, GREY16, RGB16, RGB8[::2, ::-1]])
+def test_encode_png_keeps_integers(tmp_path, image):
+    np.testing.assert_array_equal(read_image(save(tmp_path, encode_png(image))), image, strict=True)
+
+
+def test_encode_png_gives_floats_16_bits(tmp_path):
+    image = read_image(save(tmp_path, encode_png(RGB_FLOAT)))
+    assert image.dtype == np.uint16
+    np.testing.assert_allclose(image / 65535, RGB_FLOAT, rtol=0, atol=0.51 / 65535)
+    ends = read_image(save(tmp_path, encode_png([[0.0, 1.0]])))
+    np.testing.assert_array_equal(ends, [[0, 65535]])
+
+
+def test_encode_png_refuses_other_arrays():
+    with pytest.raises(InputError, match=r"^image: .*not int64"):
+        encode_png(GREY8.astype(np.int64))
 
 
 # ---- pairs ---------------------------------------------------------------------------------------

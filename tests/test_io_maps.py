@@ -23,6 +23,7 @@ from dualpix.io import (
     check_preview_path,
     encode_map,
     encode_preview,
+    output_folder,
     preview,
     probe,
     read_image,
@@ -30,6 +31,7 @@ from dualpix.io import (
     write_map,
     write_preview,
 )
+from dualpix.io.previews import _numbers
 
 EXACT = (".tif", ".tiff", ".pfm", ".npy")
 NAN = np.nan
@@ -113,9 +115,7 @@ def test_other_programs_read_what_is_written(tmp_path):
     for suffix in EXACT:
         write_map(tmp_path / ("map" + suffix), values)
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "map.tiff"), values, strict=True)
-    np.testing.assert_array_equal(
-        cv2.imread(str(tmp_path / "map.tif"), cv2.IMREAD_UNCHANGED), values, strict=True
-    )
+    np.testing.assert_array_equal(cv2.imread(str(tmp_path / "map.tif"), cv2.IMREAD_UNCHANGED), values, strict=True)
     np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), values, strict=True)
     bottom_up = struct.pack("<6f", 0, 1, 3, -1.5, NAN, 2.25)
     assert (tmp_path / "map.pfm").read_bytes() == b"Pf\n3 2\n-1.0\n" + bottom_up
@@ -124,9 +124,7 @@ def test_other_programs_read_what_is_written(tmp_path):
 def test_kitti_codes(tmp_path):
     path = tmp_path / "map.png"
     write_map(path, [[0, 1e-6, 1, NAN, 1.5, 65535 / 256]])
-    np.testing.assert_array_equal(
-        read_image(path), np.array([[1, 1, 256, 0, 384, 65535]], np.uint16), strict=True
-    )
+    np.testing.assert_array_equal(read_image(path), np.array([[1, 1, 256, 0, 384, 65535]], np.uint16), strict=True)
 
 
 def test_encoding_is_deterministic():
@@ -213,9 +211,7 @@ def test_missing_map(tmp_path):
 # ---- maps that cannot be written -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "values", [[[1, -0.001]], [[1, 256]], [[1, 65535.5 / 256]], [[1, np.inf]], [[-np.inf, 1]]]
-)
+@pytest.mark.parametrize("values", [[[1, -0.001]], [[1, 256]], [[1, 65535.5 / 256]], [[1, np.inf]], [[-np.inf, 1]]])
 def test_kitti_png_refuses_what_it_cannot_hold(tmp_path, values):
     path = tmp_path / "map.png"
     path.write_bytes(b"old")
@@ -238,9 +234,7 @@ def test_check_map_path():
         check_map_path("folder.tiff/out")
 
 
-@pytest.mark.parametrize(
-    "values", [np.ones(3), np.ones((2, 2, 3)), np.ones((0, 2)), np.ones((2, 2), complex), None]
-)
+@pytest.mark.parametrize("values", [np.ones(3), np.ones((2, 2, 3)), np.ones((0, 2)), np.ones((2, 2), complex), None])
 def test_only_maps_are_written(tmp_path, values):
     with pytest.raises(OutputError, match=r"map\.npy: a map is a non-empty HxW array"):
         write_map(tmp_path / "map.npy", values)
@@ -391,6 +385,37 @@ def test_outputs_have_normal_permissions(tmp_path):
     assert stat.S_IMODE((tmp_path / "out.npy").stat().st_mode) == 0o640
 
 
+def test_output_folder_is_made_and_stays(tmp_path):
+    for _ in range(2):
+        with output_folder(tmp_path / "new"):
+            (tmp_path / "new" / "file").touch()
+    assert os.listdir(tmp_path / "new") == ["file"]
+
+
+@pytest.mark.parametrize("name", ["new", "old"])
+def test_output_folder_is_gone_again_after_an_error_if_it_was_new(tmp_path, name):
+    (tmp_path / "old").mkdir()
+    out = tmp_path / name / "out"
+
+    def fail():
+        with output_folder(tmp_path / name), OutputSet([out]) as outputs:
+            outputs.write(out, b"1")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert os.listdir(tmp_path) == ["old"]
+    assert os.listdir(tmp_path / "old") == []
+
+
+@pytest.mark.parametrize(("name", "expected"), [("none/new", "cannot be made: "), ("file", "is not a folder")])
+def test_output_folder_that_cannot_be(tmp_path, name, expected):
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=expected) as caught, output_folder(tmp_path / name):
+        pass
+    assert str(caught.value).startswith(f"{tmp_path / name}: ")
+
+
 # ---- previews ------------------------------------------------------------------------------------
 
 
@@ -457,9 +482,30 @@ def test_legend_shows_the_bar_and_the_range(low, high):
     assert (legend[:, last[-1] + 1 :] > 200).any()
 
 
-def test_legend_changes_with_the_range():
-    values = np.zeros((1, 600))
-    assert (preview(values, -1, 1)[1:] != preview(values, -2, 2)[1:]).any()
+@pytest.mark.parametrize(
+    "changed",
+    [{"vmax": 1.5}, {"vmin": -1}, {"unit": "mm"}, {"ends": ("low", "near")}, {"ends": ("far", "high")}],
+)
+def test_the_legend_says_the_range_the_unit_and_the_ends(changed):
+    values, usual = np.zeros((1, 600)), {"vmin": 0, "vmax": 1}
+    before, after = preview(values, **usual), preview(values, **(usual | changed))
+    assert before.shape != after.shape or (before[1:] != after[1:]).any()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (-3.24, 4.06, ("-3.2", "+4.1")),
+        (0, 1, ("0.0", "1.0")),
+        (12, 64, ("12.0", "64.0")),
+        (-0.001, 12, ("+0.0", "+12.0")),
+        (0.101, 0.134, ("0.101", "0.134")),
+        (-1e30, 1e30, ("-1e+30", "+1e+30")),
+        (1, 1 + 1e-9, ("1.0000", "1.0000")),
+    ],
+)
+def test_the_range_is_printed_to_two_digits_of_its_span(low, high, expected):
+    assert _numbers(low, high) == expected
 
 
 @pytest.mark.parametrize("limits", [(1, 1), (2, 1), (NAN, 1), (0, np.inf), (NAN, None), (None, np.inf)])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
-from conftest import textured_pair
 
 import dualpix
+import reference
+from conftest import textured_pair
 from dualpix.subpixel import HISTEQ_BIAS
 
 SMALL = {"window": 2.0, "range": (-8, 8)}
@@ -47,7 +47,9 @@ def test_finds_a_known_shift(d):
     left, right = textured_pair((120, 160), d)
     result = dualpix.disparity(left / 255, right / 255, "dslr-a", window=3)
     inside = (slice(20, -20), slice(40, -40))
-    assert np.median(result.disparity[inside]) == pytest.approx(d, abs=0.1)  # the vertex of a smooth texture leans to whole d
+    assert np.median(result.disparity[inside]) == pytest.approx(
+        d, abs=0.1
+    )  # the vertex of a smooth texture is off by up to this much
     assert result.disparity.dtype == result.confidence.dtype == np.float32
     assert set(result.timings) == {"read", "pyramid", "matching", "aggregation"}
 
@@ -120,8 +122,10 @@ def test_the_guide_stops_smoothing_where_it_has_edges(pair):
     left, right = as_uint8(pair)
     guide = np.zeros((*left.shape, 3), np.uint8)
     guide[:, 40:] = 255
-    assert (dualpix.disparity(left, right, guide=guide, **SMALL).disparity
-            != dualpix.disparity(left, right, **SMALL).disparity).any()
+    assert (
+        dualpix.disparity(left, right, guide=guide, **SMALL).disparity
+        != dualpix.disparity(left, right, **SMALL).disparity
+    ).any()
 
 
 def test_progress_names_every_stage_and_scale(pair):
@@ -134,10 +138,18 @@ def test_progress_names_every_stage_and_scale(pair):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"left": np.zeros((50, 61), np.uint8)}, dualpix.InputError, "right is 60x50 pixels but left is 61x50"),
+        (
+            {"left": np.zeros((50, 61), np.uint8)},
+            dualpix.InputError,
+            "right is 60x50 pixels but left is 61x50",
+        ),
         ({"guide": np.zeros((50, 61), np.uint8)}, dualpix.InputError, "guide is 61x50"),
         ({"window": 20}, dualpix.InputError, "smaller than the matching window of 81x81"),
-        ({"range": (-80, 2)}, dualpix.ParameterError, "range -80 to 2 is wider than the image, 60 pixels along x"),
+        (
+            {"range": (-80, 2)},
+            dualpix.ParameterError,
+            "range -80 to 2 is wider than the image, 60 pixels along x",
+        ),
         ({"axis": "z"}, dualpix.ParameterError, "axis must be x or y"),
         ({"threads": 0}, dualpix.ParameterError, "threads must be a whole number from 1"),
         ({"preset": "dslr"}, dualpix.ParameterError, "did you mean dslr-"),

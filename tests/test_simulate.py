@@ -34,9 +34,7 @@ def measured_shift(left, right):
     for d in candidates:
         moved = np.fft.ifft(spectrum * np.exp(-2j * np.pi * frequency * d)).real
         cost.append(np.sum((left - left.mean() - moved)[:, 30:-30] ** 2))
-    quadratic = np.polyfit(
-        candidates[around := slice(np.argmin(cost) - 2, np.argmin(cost) + 3)], cost[around], 2
-    )
+    quadratic = np.polyfit(candidates[around := slice(np.argmin(cost) - 2, np.argmin(cost) + 3)], cost[around], 2)
     return -quadratic[1] / (2 * quadratic[0])
 
 
@@ -172,9 +170,7 @@ def test_truth_of_a_slanted_plane(slope):
     disparity = slope * (np.arange(width) - width / 2) + np.zeros((3, 1))
     truth = simulate(np.zeros((3, width)), disparity)[2]
     centre = (np.arange(width) + slope * width / 4) / (1 + slope / 2)
-    np.testing.assert_allclose(
-        truth[:, 6:-6], (slope * (centre - width / 2) + np.zeros((3, 1)))[:, 6:-6], atol=1e-5
-    )
+    np.testing.assert_allclose(truth[:, 6:-6], (slope * (centre - width / 2) + np.zeros((3, 1)))[:, 6:-6], atol=1e-5)
 
 
 def test_truth_beside_an_edge_is_the_background():

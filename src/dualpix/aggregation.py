@@ -7,9 +7,7 @@ from .arrays import Map
 from .params import Params
 
 
-def aggregate(
-    alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int
-) -> tuple[Map, Map]:
+def aggregate(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
     """A, B summed over the paths, after a number of iterations. alpha and beta are used up.
 
     Between iterations the mean over paths is the next local term, times ``N = alpha_1 / mean(alpha_1)`` with

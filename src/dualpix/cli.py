@@ -12,14 +12,14 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import DualpixError, InputError, OutputError, ParameterError
+from .errors import DualpixError, InputError, ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -198,9 +198,7 @@ def disparity(
 
         threads = pipeline.thread_count(threads)
         with _progress(not quiet) as report:
-            result = pipeline.disparity(
-                left, right, params, guide, axis=axis, threads=threads, progress=report
-            )
+            result = pipeline.disparity(left, right, params, guide, axis=axis, threads=threads, progress=report)
         files.write(output, encode_map(output, result.disparity))
         if confidence is not None:
             files.write(confidence, encode_map(confidence, result.confidence))
@@ -367,9 +365,7 @@ def evaluate(
         if weight is not None:
             raise ParameterError("--confidence has no place in protocol paper-stereo: leave it out")
         if not in_pixels:
-            raise InputError(
-                f"{gt}: protocol paper-stereo needs float or 16-bit KITTI PNG ground truth, in pixels"
-            )
+            raise InputError(f"{gt}: protocol paper-stereo needs float or 16-bit KITTI PNG ground truth, in pixels")
     scores = _scores(estimate, truth, in_pixels, protocol, weight, crop)
     click.echo(_to_json({"est": est, "gt": gt, **scores}) if as_json else _score_lines(scores))
 
@@ -451,9 +447,7 @@ def _score_lines(scores: dict[str, Any]) -> str:
 @click.option("--vignetting", type=float, default=0.0, help="Part of the light lost at one border, 0 to 1.")
 @click.option("--seed", type=int, default=0, help="Seed of the noise.")
 @force_option
-def simulate(
-    image: str, disparity: str, output: str, noise: float, vignetting: float, seed: int, force: bool
-) -> None:
+def simulate(image: str, disparity: str, output: str, noise: float, vignetting: float, seed: int, force: bool) -> None:
     """Render a dual-pixel pair with known disparity.
 
     IMAGE is sharp everywhere and DISPARITY its signed map, x_left - x_right in px: larger is nearer, 0 is
@@ -464,17 +458,17 @@ def simulate(
     Example:
       dualpix simulate photo.png depth.tiff -o pair --noise 0.01
     """
-    from .io import OutputSet, encode_map, read_image, read_map
+    from .io import OutputSet, encode_map, encode_png, output_folder, read_image, read_map
     from .simulation import simulate as render
 
     left, right, truth, sidecar = (
         os.path.join(output, name) for name in ("left.png", "right.png", "disparity.tiff", "disparity.json")
     )
-    with _folder(output), OutputSet((left, right, truth, sidecar), (image, disparity), force) as files:
+    with output_folder(output), OutputSet((left, right, truth, sidecar), (image, disparity), force) as files:
         scene, depth = read_image(image), read_map(disparity)
         left_view, right_view, seen = render(scene, depth, noise=noise, vignetting=vignetting, seed=seed)
-        files.write(left, _encode_png(left_view))
-        files.write(right, _encode_png(right_view))
+        files.write(left, encode_png(left_view))
+        files.write(right, encode_png(right_view))
         files.write(truth, encode_map(truth, seen))
         record = {
             **_map_record(truth, seen, "x"),
@@ -483,33 +477,6 @@ def simulate(
         }
         files.write(sidecar, _to_json(record).encode())
     click.echo(f"{output}: left.png, right.png, disparity.tiff, {_describe(record['disparity'])} px")
-
-
-@contextmanager
-def _folder(path: str) -> Iterator[None]:
-    """A folder for outputs, made if it is not there, and gone again if the work fails."""
-    missing = not os.path.lexists(path)
-    try:
-        if missing:
-            os.mkdir(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot make this folder: {error.strerror}") from None
-    try:
-        yield
-    except BaseException:
-        if missing:
-            with suppress(OSError):
-                os.rmdir(path)
-        raise
-
-
-def _encode_png(view: NDArray[Any]) -> bytes:
-    import cv2
-    import numpy as np
-
-    if view.dtype.kind == "f":
-        view = np.rint(view * 65535).astype(np.uint16)
-    return bytes(cv2.imencode(".png", view if view.ndim == 2 else view[..., ::-1])[1])
 
 
 # ---- presets, info, demo -------------------------------------------------------------------------

@@ -66,8 +66,8 @@ def run(folder: Path, *, progress: pipeline.Progress | None = None, force: bool 
             "right.png": encode_png(right),
             "disparity.png": encode_preview(result.disparity, -LARGEST, LARGEST),
             "truth.png": encode_preview(truth, -LARGEST, LARGEST),
-            "confidence.png": encode_preview(result.confidence, 0, 1),
-            "error.png": encode_preview(error, 0, 1),
+            "confidence.png": encode_preview(result.confidence, 0, 1, unit="", ends=("low", "high")),
+            "error.png": encode_preview(error, 0, 1, ends=("right", "wrong")),
             "disparity.tiff": encode_map("disparity.tiff", result.disparity),
             "confidence.tiff": encode_map("confidence.tiff", result.confidence),
             "truth.tiff": encode_map("truth.tiff", truth),
@@ -84,10 +84,8 @@ def photograph() -> tuple[np.ndarray[Any, Any], Map]:
     try:
         from skimage.data import stereo_motorcycle
     except ImportError:
-        raise InputError(
-            "the demo's photograph comes with scikit-image: pip install 'dualpix[demo]'"
-        ) from None
-    image, _, stereo = stereo_motorcycle()
+        raise InputError("the demo's photograph comes with scikit-image: pip install 'dualpix[demo]'") from None
+    image, _, stereo = stereo_motorcycle()  # type: ignore[no-untyped-call]
     stereo = fill_from_background(np.where(np.isfinite(stereo), stereo, -np.inf).astype(np.float32))
     low, high = float(stereo.min()), float(stereo.max())
     return image, ((stereo - low) / (high - low) * 2 - 1) * np.float32(LARGEST)

@@ -14,9 +14,7 @@ from .params import Params
 from .subpixel import HISTEQ_BIAS
 
 
-def local_parabolas(
-    left: Map, right: Map, disparities: range, params: Params, threads: int
-) -> tuple[Map, Map]:
+def local_parabolas(left: Map, right: Map, disparities: range, params: Params, threads: int) -> tuple[Map, Map]:
     """alpha, beta of every pixel of the left view, from the windowed cost at whole disparities.
 
     left and right are grey planes on a 0..255 scale. The disparities, at least three, are in pixels of these

@@ -167,9 +167,7 @@ def bad_pixels(
     found = np.isfinite(error)
     right = truth.size - error.size if protocol == "paper-stereo" else 0
     percent = 100.0 / (error.size + right)
-    half, one, two, four = (
-        percent * float(np.count_nonzero(~found | (error >= limit))) for limit in (0.5, 1, 2, 4)
-    )
+    half, one, two, four = (percent * float(np.count_nonzero(~found | (error >= limit))) for limit in (0.5, 1, 2, 4))
     measured = int(found.sum()) + right
     rmse = float(np.sqrt(np.sum(error[found] ** 2) / measured)) if measured else float("nan")
     return BadPixels(half, one, two, four, rmse, float(found.mean()), protocol)

@@ -12,7 +12,8 @@ TEMPLATE = """<!doctype html>
 <style>
   body {{ margin: 1rem auto; max-width: 75rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
          background: #181818; color: #ebebeb; }}
-  #stage {{ position: relative; overflow: hidden; aspect-ratio: {width} / {height}; touch-action: none; cursor: ew-resize; }}
+  #stage {{ position: relative; overflow: hidden; aspect-ratio: {width} / {height};
+           touch-action: none; cursor: ew-resize; }}
   #stage img {{ position: absolute; top: 0; left: 0; width: 100%; user-select: none; }}
   #line {{ position: absolute; top: 0; bottom: 0; width: 2px; background: #fff; pointer-events: none; }}
   select {{ font: inherit; }}
@@ -62,9 +63,7 @@ show();
 """
 
 
-def wipe_page(
-    title: str, pictures: Mapping[str, str], shape: tuple[int, int], scores: Mapping[str, float]
-) -> str:
+def wipe_page(title: str, pictures: Mapping[str, str], shape: tuple[int, int], scores: Mapping[str, float]) -> str:
     """A page that wipes between any two pictures, given as file names beside it with what they show.
 
     Pictures may carry a legend underneath; only the part of the given shape (height, width) is shown.

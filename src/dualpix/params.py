@@ -179,9 +179,7 @@ class Params:
     # r: directions aggregated along, 4 without and 8 with the diagonals.
     paths: Annotated[int, Choice(4, 8)]
     # Disparities searched, min and max in px at full size.
-    range: Annotated[
-        tuple[float, float], Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)
-    ]
+    range: Annotated[tuple[float, float], Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)]
 
     def __post_init__(self) -> None:
         for name in _rules():

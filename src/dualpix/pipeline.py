@@ -118,15 +118,14 @@ def disparity(
                 alpha,
                 beta,
                 border_divisor(alpha.shape[1], disparities, params),
-                *(prior or (None, None)),
+                prior.A if prior else None,
+                prior.B if prior else None,
                 params.prior_weight,
                 params.invalid_threshold,
                 threads,
             )
         with clock("aggregation", scale + 1):
-            return Coefficients(
-                *aggregate(alpha, beta, level.guide, params, params.iterations[scale], threads)
-            )
+            return Coefficients(*aggregate(alpha, beta, level.guide, params, params.iterations[scale], threads))
 
     A, B = coarse_to_fine(levels, solve, params.range)
     d = minimizer(A, B)
@@ -195,7 +194,8 @@ def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], threads: int) ->
 
 def _confidence(A: Map) -> Map:
     """A / (A + mean A): 1/2 at the mean curvature."""
-    return A / (A + A.mean(dtype=np.float64).astype(np.float32))
+    confidence: Map = A / (A + np.float32(A.mean(dtype=np.float64)))
+    return confidence
 
 
 @dataclass

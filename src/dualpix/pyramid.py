@@ -46,9 +46,7 @@ def _half(image: Map, threads: int) -> Map:
     return half
 
 
-def coarse_to_fine(
-    levels: list[Level], solve: Solver, limits: tuple[float, float]
-) -> Coefficients:
+def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, float]) -> Coefficients:
     """Solve scale after scale, each the prior of the next.
 
     ``solve(level, disparities, prior, scale)`` gets whole disparities of its own scale and the coefficients of

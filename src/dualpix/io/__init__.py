@@ -1,7 +1,7 @@
 """Image and map files in, maps and previews out."""
 
-from .atomic import OutputSet
-from .images import ImageInfo, Pair, as_image, load_image, probe, read_image, read_pair
+from .atomic import OutputSet, output_folder
+from .images import ImageInfo, Pair, as_image, encode_png, load_image, probe, read_image, read_pair
 from .maps import check_map_path, encode_map, read_map, write_map
 from .previews import check_preview_path, encode_preview, preview, write_preview
 
@@ -13,8 +13,10 @@ __all__ = [
     "check_map_path",
     "check_preview_path",
     "encode_map",
+    "encode_png",
     "encode_preview",
     "load_image",
+    "output_folder",
     "preview",
     "probe",
     "read_image",

@@ -3,14 +3,40 @@
 import os
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 
 from ..errors import OutputError
 from ._types import StrPath
 
-__all__ = ["OutputSet"]
+__all__ = ["OutputSet", "output_folder"]
+
+
+@contextmanager
+def output_folder(path: StrPath) -> Iterator[None]:
+    """Make a folder for outputs if it is missing, and remove it again if the block fails and left it empty.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be made or is something else than a folder.
+    """
+    made = not os.path.exists(path)
+    try:
+        if made:
+            os.mkdir(path)
+    except OSError as error:
+        raise OutputError(f"{path}: this folder cannot be made: {error.strerror}") from None
+    if not os.path.isdir(path):
+        raise OutputError(f"{path}: is not a folder: choose another place")
+    try:
+        yield
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                os.rmdir(path)
+        raise
 
 
 class OutputSet:

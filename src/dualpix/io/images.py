@@ -12,7 +12,7 @@ from ..errors import InputError
 from ._reader import IMAGE_FORMATS, ImageInfo, probe, read
 from ._types import StrPath
 
-__all__ = ["ImageInfo", "Pair", "as_image", "load_image", "probe", "read_image", "read_pair"]
+__all__ = ["ImageInfo", "Pair", "as_image", "encode_png", "load_image", "probe", "read_image", "read_pair"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +89,22 @@ def as_image(array: ArrayLike, name: str) -> NDArray[Any]:
     raise InputError(f"{name}: must hold uint8, uint16 or float values in [0, 1], not {image.dtype}")
 
 
+def encode_png(image: ArrayLike) -> bytes:
+    """Return an image as PNG: 8 bit for uint8, 16 bit for uint16 and for floats in [0, 1]."""
+    import cv2
+
+    pixels = as_image(image, "image")
+    if pixels.dtype == np.float32:
+        pixels = np.rint(pixels * np.float32(65535)).astype(np.uint16)
+    return bytes(cv2.imencode(".png", pixels if pixels.ndim == 2 else pixels[..., ::-1])[1])
+
+
 def load_image(image: StrPath | ArrayLike, name: str) -> NDArray[Any]:
     """Return `image` checked as by `as_image`, read first if it is a path."""
     return read_image(image) if isinstance(image, (str, os.PathLike)) else as_image(image, name)
 
 
-def read_pair(
-    left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None
-) -> Pair:
+def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None) -> Pair:
     """Read two views of one shot and check that they belong together.
 
     Parameters
@@ -117,9 +125,7 @@ def read_pair(
     said = {name: f"{source.get(name, name)} is {_describe(image)}" for name, image in images.items()}
     one, other = images["left"], images["right"]
     if one.shape != other.shape or one.dtype != other.dtype:
-        raise InputError(
-            f"{said['left']} but {said['right']}: both views must have the same size, channels and type"
-        )
+        raise InputError(f"{said['left']} but {said['right']}: both views must have the same size, channels and type")
     if "guide" in images and images["guide"].shape[:2] != one.shape[:2]:
         raise InputError(f"{said['guide']} but {said['left']}: the guide must have the size of the views")
     return Pair(one, other, images.get("guide"), source)

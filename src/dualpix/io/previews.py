@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, OutputError, ParameterError
 from ._types import StrPath
 from .atomic import OutputSet
+from .images import encode_png
 
 __all__ = ["check_preview_path", "encode_preview", "preview", "write_preview"]
 
@@ -18,7 +19,14 @@ _INVALID = 128
 _BACKGROUND, _INK = 24, 235
 
 
-def preview(map: ArrayLike, vmin: float | None = None, vmax: float | None = None) -> RGBImage:
+def preview(
+    map: ArrayLike,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    *,
+    unit: str = "px",
+    ends: tuple[str, str] = ("far", "near"),
+) -> RGBImage:
     """Paint a map with a legend.
 
     Parameters
@@ -27,6 +35,8 @@ def preview(map: ArrayLike, vmin: float | None = None, vmax: float | None = None
         HxW; disparities in pixels, larger is nearer. Pixels that are not finite become grey.
     vmin, vmax
         The range of the colours; by default the 1st and 99th percentile of the finite values.
+    unit, ends
+        What the legend says behind the numbers and at the ends of its bar.
 
     Returns
     -------
@@ -42,27 +52,39 @@ def preview(map: ArrayLike, vmin: float | None = None, vmax: float | None = None
     painted = colours[_levels(np.where(finite, values, low), low, high)]
     painted[~finite] = _INVALID
     if finite.any():
-        texts = f"{_label(low, high - low)}  far", f"near  {_label(high, high - low)}"
+        first, last = _numbers(low, high)
+        texts = f"{first} {unit}  {ends[0]}", f"{ends[1]}  {last} {unit}"
     else:
         texts, colours[:] = ("no valid pixels", ""), _INVALID
     return _stack(painted, _legend(values.shape[1], texts, colours))
 
 
 def write_preview(
-    path: StrPath, map: ArrayLike, vmin: float | None = None, vmax: float | None = None
+    path: StrPath,
+    map: ArrayLike,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    *,
+    unit: str = "px",
+    ends: tuple[str, str] = ("far", "near"),
 ) -> None:
     """Write `preview` as PNG, whole or not at all; an existing file is replaced."""
     check_preview_path(path)
-    data = encode_preview(map, vmin, vmax)
+    data = encode_preview(map, vmin, vmax, unit=unit, ends=ends)
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, data)
 
 
-def encode_preview(map: ArrayLike, vmin: float | None = None, vmax: float | None = None) -> bytes:
+def encode_preview(
+    map: ArrayLike,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    *,
+    unit: str = "px",
+    ends: tuple[str, str] = ("far", "near"),
+) -> bytes:
     """Return the bytes of the PNG that `write_preview` writes."""
-    import cv2
-
-    return bytes(cv2.imencode(".png", cv2.cvtColor(preview(map, vmin, vmax), cv2.COLOR_RGB2BGR))[1])
+    return encode_png(preview(map, vmin, vmax, unit=unit, ends=ends))
 
 
 def check_preview_path(path: StrPath) -> None:
@@ -100,12 +122,17 @@ def _turbo() -> RGBImage:
     return np.array(cv2.applyColorMap(ramp, cv2.COLORMAP_TURBO)[:, 0, ::-1], np.uint8)
 
 
-def _label(value: float, span: float) -> str:
-    """Round to two digits of the span, so that a narrow range does not read "+0.0 px +0.0 px"."""
-    if abs(value) >= 1e5:
-        return f"{value:+.3g} px"
-    decimals = min(max(1 - math.floor(math.log10(span)), 1), 4)
-    return f"{round(value, decimals) + 0.0:+.{decimals}f} px"
+def _numbers(low: float, high: float) -> tuple[str, str]:
+    """Both ends to two digits of their span, so that a narrow range does not read "0.0" and "0.0"."""
+    decimals = min(max(1 - math.floor(math.log10(high - low)), 1), 4)
+    sign = "+" if low < 0 else ""
+
+    def text(value: float) -> str:
+        if abs(value) >= 1e5:
+            return f"{value:{sign}.3g}"
+        return f"{round(value, decimals) + 0.0:{sign}.{decimals}f}"  # + 0.0 makes -0.0 positive
+
+    return text(low), text(high)
 
 
 def _legend(width: int, texts: tuple[str, str], colours: RGBImage) -> RGBImage:
@@ -126,9 +153,7 @@ def _legend(width: int, texts: tuple[str, str], colours: RGBImage) -> RGBImage:
 
 def _stack(top: RGBImage, bottom: RGBImage) -> RGBImage:
     """Put the two under each other, the narrower one padded on its right."""
-    canvas = np.full(
-        (top.shape[0] + bottom.shape[0], max(top.shape[1], bottom.shape[1]), 3), _BACKGROUND, np.uint8
-    )
+    canvas = np.full((top.shape[0] + bottom.shape[0], max(top.shape[1], bottom.shape[1]), 3), _BACKGROUND, np.uint8)
     canvas[: top.shape[0], : top.shape[1]] = top
     canvas[top.shape[0] :, : bottom.shape[1]] = bottom
     return canvas

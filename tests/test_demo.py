@@ -1,0 +1,57 @@
+"""The demo, for real."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dualpix
+from dualpix import demo
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    return folder, demo.run(folder)
+
+
+def test_writes_what_it_says(result):
+    folder, record = result
+    assert sorted(str(path) for path in folder.iterdir()) == sorted(record["files"])
+    assert {path.name for path in folder.iterdir()} == set(demo.FILES)
+    assert json.loads((folder / "scores.json").read_text())["scores"] == record["scores"]
+
+
+def test_the_error_is_small_where_there_is_texture(result):
+    _, record = result
+    assert record["scores"]["median_error_textured_px"] <= 0.15
+    assert 0.3 < record["scores"]["textured_share"] < 0.9
+
+
+def test_the_scores_are_those_of_the_written_maps(result):
+    folder, record = result
+    error = np.abs(dualpix.read_map(folder / "disparity.tiff") - dualpix.read_map(folder / "truth.tiff"))
+    assert np.median(error) == pytest.approx(record["scores"]["median_error_px"])
+
+
+def test_the_page_names_only_files_beside_it(result):
+    folder, _ = result
+    page = (folder / "index.html").read_text()
+    for name in demo.PICTURES:
+        assert name in page
+        assert (folder / name).is_file()
+    assert "http" not in page
+
+
+def test_nothing_is_replaced_unasked(result):
+    folder, _ = result
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    with pytest.raises(dualpix.OutputError, match="exists already"):
+        demo.run(folder)
+    assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+def test_the_truth_is_signed_and_fills_the_range():
+    _, truth = demo.photograph()
+    assert truth.min() == pytest.approx(-demo.LARGEST)
+    assert truth.max() == pytest.approx(demo.LARGEST)
