@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml CMakeLists.txt $(shell find core src -type f -not -path '*/__pycache__/*')
+# Folders too: they are newer when a file is gone.
+SOURCES := pyproject.toml CMakeLists.txt $(shell find core src -not -path '*/__pycache__*' -not -name '*.egg-info')
 
 .PHONY: demo test lint bench clean
 

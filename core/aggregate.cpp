@@ -126,22 +126,21 @@ DUALPIX_CLONES void sweep_row(const Sweep& s, size_t row, int begin, int end, Fr
 void sweep(const Sweep& s, bool down, int threads) {
   Front fronts[2] = {Front(s.w), Front(s.w)};
   const int vectors = (s.w + kLanes - 1) / kLanes;
-  const int workers = std::max(1, std::min(threads, vectors / 16));
+  const int most = std::max(1, std::min(threads, vectors / 16));
   struct alignas(64) Progress {
     std::atomic<int> rows{0};
   };
-  std::unique_ptr<Progress[]> done(new Progress[workers]);
+  std::unique_ptr<Progress[]> done(new Progress[most]);
   auto wait = [&](int neighbour, int rows) {
-    if (neighbour < 0 || neighbour >= workers) return;
     for (int spins = 0; done[neighbour].rows.load(std::memory_order_acquire) < rows; ++spins)
       if (spins > 1000) std::this_thread::yield();
   };
-  run_workers(workers, [&](int worker) {
+  run_workers(most, [&](int worker, int workers) {
     const int begin = (int)((long)vectors * worker / workers) * kLanes;
     const int end = std::min(s.w, (int)((long)vectors * (worker + 1) / workers) * kLanes);
     for (int i = 0; i < s.h; ++i) {
-      wait(worker - 1, i);
-      wait(worker + 1, i);
+      if (worker > 0) wait(worker - 1, i);
+      if (worker + 1 < workers) wait(worker + 1, i);
       const int y = down ? i : s.h - 1 - i;
       sweep_row(s, (size_t)y * s.w, begin, end, fronts[(i + 1) % 2], fronts[i % 2], down ? 1.0f : s.scale);
       done[worker].rows.store(i + 1, std::memory_order_release);

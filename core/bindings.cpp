@@ -3,8 +3,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <stdexcept>
-#include <vector>
 
 #include "aggregate.h"
 #include "image.h"
@@ -20,6 +22,8 @@ using Array = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig, nb::device::c
 using Map = Array<const float, 2>;
 using Output = Array<float, 2>;
 using Row = Array<const float, 1>;
+
+constexpr int kLargest = 1 << 20;  // disparities are counted in floats
 
 void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
@@ -58,6 +62,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   same_shape(left, alpha, "alpha must have the shape of left");
   same_shape(left, beta, "beta must have the shape of left");
   require(count >= 3, "at least three disparities");
+  require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   const dualpix::Matching options = {first,
@@ -98,7 +103,10 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, float penalty
   same_shape(alpha, A, "A must have the shape of alpha");
   same_shape(alpha, B, "B must have the shape of alpha");
   require(paths == 4 || paths == 8, "paths must be 4 or 8");
-  require(A.data() != alpha.data() && B.data() != beta.data(), "the outputs must not be the inputs");
+  const float* inputs[] = {alpha.data(), beta.data(), guide.data()};
+  for (const float* output : {A.data(), B.data()})
+    require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
+  require(A.data() != B.data(), "A and B must not be the same map");
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), {penalty, edge_sigma, paths, scale}, threads);

@@ -55,8 +55,8 @@ void condition_row(float* alpha, float* beta, int w, const float* divisor, const
     }
     // Below Ta a pixel keeps its vertex but has next to no say.
     const bool ok = a >= Ta;
-    alpha[x] = ok ? a : 1e-4f * Ta;
-    beta[x] = ok ? b : b * (1e-4f * Ta / std::max(a, 1e-30f));
+    alpha[x] = ok ? a : std::min(a, 1e-4f * Ta);
+    beta[x] = ok ? b : b * (alpha[x] / std::max(a, 1e-30f));
   }
 }
 

@@ -21,7 +21,7 @@ struct Prior {
 };
 
 // In place: divides alpha, beta by the border's divisor (one per column), adds the prior, and takes the weight of
-// parabolas whose curvature is below Ta down to 1e-4 Ta.
+// parabolas whose curvature is below Ta down to 1e-4 Ta at most.
 void condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
                int threads);
 

@@ -48,11 +48,9 @@ DUALPIX_INLINE vfloat select(vint mask, vfloat yes, vfloat no) {
   return (vfloat)((mask & (vint)yes) | (~mask & (vint)no));
 }
 
-DUALPIX_INLINE vfloat min(vfloat a, vfloat b) { return select(a < b, a, b); }
 DUALPIX_INLINE vfloat max(vfloat a, vfloat b) { return select(a > b, a, b); }
-DUALPIX_INLINE vfloat abs(vfloat a) { return (vfloat)((vint)a & 0x7fffffff); }
 
-// exp(x) for x <= 0, to 2 ulp; anything below -87 gives exp(-87), which is 1e-38.
+// exp(x) for x <= 0, to 3 ulp; anything below -87 gives exp(-87), which is 1e-38.
 DUALPIX_INLINE vfloat exp_negative(vfloat x) {
   x = max(x, splat(-87.0f));
   // x = n ln 2 + f, |f| <= ln 2 / 2: adding 1.5 * 2^23 rounds to the nearest integer.

@@ -90,11 +90,11 @@ def border_divisor(width, omega, disparities, border):
 
 
 def invalidate(alpha, beta, threshold):
-    """Where alpha < Ta the parabola keeps its vertex but has next to no weight, 1e-4 Ta.
+    """Where alpha < Ta the parabola keeps its vertex but next to no weight, at most 1e-4 Ta.
 
     The paper sets beta = 0 there, which pulls such pixels to d = 0.
     """
-    weak = np.where(alpha < threshold, 1e-4 * threshold, alpha)
+    weak = np.where(alpha < threshold, np.minimum(alpha, 1e-4 * threshold), alpha)
     return weak, beta * np.divide(weak, alpha, out=np.zeros_like(alpha), where=alpha > 0)
 
 
@@ -123,6 +123,9 @@ def aggregate(alpha, beta, guide, penalty, sigma, paths, iterations, normalize):
     for iteration in range(iterations):
         if iteration:
             alpha, beta = N * A / paths, N * B / paths
+            if normalize:  # repeated, N runs out of float32's range
+                bounded = np.clip(alpha, 1e-12, 1e12) / np.maximum(alpha, 1e-12)
+                alpha, beta = alpha * bounded, beta * bounded
         A, B = 0, 0
         for step in DIRECTIONS[:paths]:
             A_r, B_r = path(alpha, beta, guide, step, penalty, sigma)
@@ -152,15 +155,17 @@ def minimizer(A, B):
     return np.divide(-B, 2 * A, out=np.zeros_like(A), where=A > 0)
 
 
-def first_range(params, scales):
-    """The integer disparities of the coarsest scale."""
-    low, high = (v / 2 ** (scales - 1) for v in params["range"])
-    return np.arange(int(np.floor(low)), int(np.ceil(high)) + 1)
+def searched(limits, factor):
+    """First and last whole disparity at 1/factor of the full size: the limits, and one more so that these can win."""
+    return int(np.floor(limits[0] / factor)) - 1, int(np.ceil(limits[1] / factor)) + 1
 
 
-def next_range(d):
-    """The integer disparities that cover d, with a margin of two."""
-    return np.arange(int(np.round(d.min())) - 2, int(np.ceil(d.max())) + 3)
+def next_range(d, limits, factor):
+    """The integer disparities that cover d with a margin of two, within the limits."""
+    first, last = searched(limits, factor)
+    low = np.clip(int(np.round(d.min())) - 2, first, last - 2)
+    high = np.clip(int(np.ceil(d.max())) + 2, low + 2, last)
+    return np.arange(low, high + 1)
 
 
 def one_scale(left, right, guide, disparities, prior, iterations, params):
@@ -192,11 +197,12 @@ def disparity(left, right, guide, params):
     pyramid = [(left, right, guide)]
     for _ in range(scales - 1):
         pyramid.append(tuple(pyramid_down(image) for image in pyramid[-1]))
-    prior, disparities, A, B = None, first_range(params, scales), None, None
-    for level, iterations in zip(reversed(pyramid), params["iterations"], strict=True):
+    first, last = searched(params["range"], 2 ** (scales - 1))
+    prior, disparities, A, B = None, np.arange(first, last + 1), None, None
+    for scale, (level, iterations) in enumerate(zip(reversed(pyramid), params["iterations"], strict=True)):
         if prior is not None:
             prior = upsample(A / 4, level[0].shape), upsample(B / 2, level[0].shape)
-            disparities = next_range(minimizer(*prior))
+            disparities = next_range(minimizer(*prior), params["range"], 2 ** (scales - 1 - scale))
         A, B = one_scale(*level, disparities, prior, iterations, params)
         prior = A, B
-    return minimizer(A, B), A
+    return np.clip(minimizer(A, B), *params["range"]), A

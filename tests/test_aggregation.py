@@ -1,5 +1,8 @@
 """The aggregation kernels against the paths of the oracle."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -71,6 +74,18 @@ def test_any_maps(data, shape, penalty, sigma):
     compare(alpha, -2 * alpha * vertex, guide, params, 1)
 
 
+def test_the_edge_weight_is_exp():
+    """Pairs of pixels in one row, far apart from each other in the guide: A - 4 alpha = P w of the pair."""
+    steps = np.linspace(0, 25, 3001, dtype=np.float32)
+    offset = np.where(np.arange(steps.size) % 2, 1000, 0).astype(np.float32)
+    guide = np.stack([offset, offset + steps], axis=1).reshape(1, -1)
+    alpha = np.ones_like(guide)
+    params = preset("dslr-a").replace(penalty=100, paths=4)
+    A, _ = aggregate(alpha, alpha.copy(), guide, params, 1, threads=1)
+    step = np.diff(guide.reshape(-1, 2).astype(float), axis=1)[:, 0]
+    np.testing.assert_allclose(A[0, 1::2], 4 + 100 * np.exp(-(step**2) / params.edge_sigma**2), rtol=1e-6)
+
+
 @pytest.mark.parametrize("penalty", [1e-3, 1, 3.2, 1e3, 1e6])
 def test_no_penalty_overflows_on_a_long_path(penalty):
     alpha, beta, _ = random_maps((3, 3000))
@@ -116,12 +131,39 @@ def test_condition_is_border_prior_and_invalidation(shape, with_prior):
     np.testing.assert_allclose(beta, expected[1], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space the Linux way")
+def test_threads_and_memory_that_cannot_be_had_are_no_crash():
+    """In a process of its own with little address space: fewer threads, or a MemoryError, never an abort."""
+    code = """
+import resource, numpy as np
+from dualpix import _core
+maps = [np.ones((9, 2_000_000), np.float32) for _ in range(5)]
+resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
+try:
+    _core.aggregate(*maps, 1, 1, 8, 1, 512)
+    print("done", maps[3][0, 0] > 1)
+except MemoryError:
+    print("MemoryError")
+"""
+    seen = set()
+    for margin in (50_000_000, 700_000_000, 8_000_000_000):
+        run = subprocess.run(
+            [sys.executable, "-c", code.replace("MARGIN", str(margin))], capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
+        seen.add(run.stdout.strip())
+    assert seen == {"MemoryError", "done True"}
+
+
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
     with pytest.raises(ValueError, match="4 or 8"):
         _core.aggregate(*maps, 1, 1, 6, 1, 1)
-    with pytest.raises(ValueError, match="must not be the inputs"):
-        _core.aggregate(*maps[:3], maps[0], maps[4], 1, 1, 8, 1, 1)
+    for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]], [maps[3], maps[2]]):
+        with pytest.raises(ValueError, match="must not be inputs"):
+            _core.aggregate(*maps[:3], *outputs, 1, 1, 8, 1, 1)
+    with pytest.raises(ValueError, match="same map"):
+        _core.aggregate(*maps[:4], maps[3], 1, 1, 8, 1, 1)
     with pytest.raises(ValueError, match="guide"):
         _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], 1, 1, 8, 1, 1)
     with pytest.raises(TypeError):

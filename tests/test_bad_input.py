@@ -2,6 +2,7 @@
 
 import os
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -11,7 +12,7 @@ import pytest
 import tifffile
 
 from conftest import textured_pair
-from dualpix import cli
+from dualpix import OutputError, cli
 from dualpix.io import write_map
 
 HUGE = 100_000
@@ -39,7 +40,10 @@ def folder(tmp_path, monkeypatch):
         tifffile.imwrite(f"{name}.tiff", values)
     write_map("map.tiff", left / np.float32(100))
     write_map("small.pfm", left[:5, :5])
+    write_map("signed.npy", left / np.float32(100) - 1)
+    cv2.imwrite("black.png", np.full((60, 80), 254, np.uint8))
     (tmp_path / "taken.json").write_text("{}")
+    (tmp_path / "cfg.json").write_text("window = 5\n")
     (tmp_path / "bad.toml").write_text("window = 5\npenalty 3\n")
     (tmp_path / "wrong.toml").write_text("window = 'wide'\n")
     (tmp_path / "stranger.toml").write_text("windw = 5\n")
@@ -79,8 +83,10 @@ def refused(folder, capfd):
 
 
 def snapshot(folder):
-    files = {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
-    return {path: (time, path.is_file() and path.read_bytes()) for path, time in files.items()}
+    def content(path):
+        return path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else None
+
+    return {path: (path.lstat().st_mtime_ns, content(path)) for path in folder.rglob("*")}
 
 
 def match(left="left.png", right="right.png", output="out.tiff", *options):
@@ -90,10 +96,10 @@ def match(left="left.png", right="right.png", output="out.tiff", *options):
 # ---- images --------------------------------------------------------------------------------------
 
 BAD_IMAGES = [
-    ("missing.png", "no such file"),
-    ("folder.png", "is a folder"),
+    ("missing.png", "no such file: check the path"),
+    ("folder.png", "is a folder: give a file"),
     ("text.png", "none of the formats"),
-    ("empty.png", "is empty"),
+    ("empty.png", "is empty: copy"),
     ("cut.png", "cut short"),
     *[(f"huge.{suffix}", "DUALPIX_MAX_PIXELS") for suffix in ("png", "pgm", "tiff")],
     ("nan.tiff", "NaN"),
@@ -133,13 +139,13 @@ def test_limit_on_pixels_that_is_none(refused, monkeypatch, limit):
 
 
 def test_views_of_different_sizes(refused):
-    message = refused(*match(right="narrow.png"), names="right")
+    message = refused(*match(right="narrow.png"), names="narrow.png")
     assert "70x60" in message
     assert "80x60" in message
 
 
 def test_guide_of_another_size(refused):
-    assert "70x60" in refused(*match(), "--guide", "narrow.png", names="guide")
+    assert "70x60" in refused(*match(), "--guide", "narrow.png", names="narrow.png")
 
 
 def test_image_smaller_than_the_window(refused):
@@ -173,7 +179,7 @@ def test_range_wider_than_the_image(refused):
         (("--set", "normalize_iterations=yes"), "normalize_iterations", "true or false"),
         (("--set", "paths=5"), "paths", "4 or 8"),
         (("--set", "subpixel=encc"), "subpixel", "parabola or histeq"),
-        (("--config", "missing.toml"), "missing.toml", "No such file"),
+        (("--config", "missing.toml"), "missing.toml", "no such file: check"),
         (("--config", "bad.toml"), "bad.toml", "line 2"),
         (("--config", "wrong.toml"), "wrong.toml", "window must be a number from 0.5 to 64"),
         (("--config", "stranger.toml"), "stranger.toml", "did you mean window"),
@@ -210,6 +216,47 @@ def test_wrong_usage(refused, args, names):
     refused(*args, names=names)
 
 
+@pytest.mark.parametrize(
+    ("args", "command"),
+    [
+        ((*match(), "--range", "5"), "dualpix disparity"),
+        ((*match(), "--range", "-5,5"), "dualpix disparity"),
+        ((*match()[:4],), "dualpix disparity"),
+        ((*match(), "more"), "dualpix disparity"),
+        (("evaluate", "map.tiff", "map.tiff", "--crop"), "dualpix evaluate"),
+        (("info",), "dualpix info"),
+        (("dispariti",), "dualpix"),
+        (("--nothing",), "dualpix"),
+    ],
+)
+def test_wrong_usage_points_to_the_help_of_its_command(refused, args, command):
+    sentence, _, rest = refused(*args, names=command).rpartition(" See ")
+    assert rest == f"{command} --help.\n"
+    assert sentence[-1] in ".?!"
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        (match(left=""), "'LEFT'"),
+        (match(right=""), "'RIGHT'"),
+        (match(output=""), "'--output'"),
+        *[((*match(), option, ""), f"'{option}'") for option in ("--guide", "--config", "--confidence", "--preview")],
+        (("evaluate", "", "map.tiff"), "'EST'"),
+        (("evaluate", "map.tiff", ""), "'GT'"),
+        (("evaluate", "map.tiff", "map.tiff", "--mask", ""), "'--mask'"),
+        (("evaluate", "map.tiff", "map.tiff", "--confidence", ""), "'--confidence'"),
+        (("simulate", "", "map.tiff", "-o", "pair"), "'IMAGE'"),
+        (("simulate", "left.png", "", "-o", "pair"), "'DISPARITY'"),
+        (("simulate", "left.png", "map.tiff", "-o", ""), "'--output'"),
+        (("info", "left.png", ""), "'FILE...'"),
+        (("demo", "-o", ""), "'--output'"),
+    ],
+)
+def test_empty_path_names_its_argument(refused, args, names):
+    assert "path is empty" in refused(*args, names=names)
+
+
 @pytest.mark.parametrize("threads", ["", "0", "-1", "two", "1.5"])
 def test_threads_from_the_environment(refused, monkeypatch, threads):
     monkeypatch.setenv("DUALPIX_THREADS", threads)
@@ -225,15 +272,21 @@ def test_threads_from_the_environment(refused, monkeypatch, threads):
     [
         ("nowhere/out{}", "does not exist"),
         ("left.png/out{}", "not a folder"),
-        ("out.jpg", ".png"),
-        ("out", ".png"),
-        ("", ".png"),
+        ("out.jpg", "{}"),
+        ("out", "{}"),
     ],
 )
 def test_output_in_a_wrong_place_or_format(refused, option, name, says):
-    name = name.format(".png" if option == "--preview" else ".tiff")
+    suffix = ".png" if option == "--preview" else ".tiff"
+    name = name.format(suffix)
     args = match(output=name) if option == "-o" else (*match(), option, name)
-    assert says in refused(*args, names=name)
+    assert says.format(suffix) in refused(*args, names=name)
+
+
+def test_confidence_in_a_png_is_refused_before_computing(refused, monkeypatch):
+    monkeypatch.setattr("dualpix.pipeline.disparity", None)
+    message = refused(*match(), "--confidence", "c.png", names="c.png")
+    assert message.endswith("choose one of .tif, .tiff, .pfm, .npy\n")
 
 
 @pytest.fixture
@@ -257,7 +310,7 @@ def test_output_folder_that_is_not_writable(refused, locked):
     ("options", "names"),
     [
         (("-o", "map.tiff"), "map.tiff"),
-        (("-o", "taken.tiff"), "taken.json"),
+        (("-o", "taken.tiff"), "taken.json, the sidecar of taken.tiff, exists already: "),
         (("-o", "out.tiff", "--confidence", "map.tiff"), "map.tiff"),
         (("-o", "out.tiff", "--preview", "tiny.png"), "tiny.png"),
     ],
@@ -272,6 +325,7 @@ def test_output_that_exists(refused, options, names):
         (("-o", "left.png"), "left.png", "input"),
         (("-o", "out.tiff", "--preview", "right.png"), "right.png", "input"),
         (("-o", "out.tiff", "--guide", "tiny.png", "--preview", "tiny.png"), "tiny.png", "input"),
+        (("-o", "cfg.tiff", "--config", "cfg.json"), "cfg.json, the sidecar of cfg.tiff,", "input"),
         (("-o", "out.tiff", "--confidence", "out.tiff"), "out.tiff", "two"),
         (("-o", "out.tiff", "--confidence", "./out.tiff"), "out.tiff", "two"),
         (("-o", "folder.png"), "folder.png", "folder"),
@@ -284,6 +338,13 @@ def test_force_spares_inputs_and_folders(refused, options, names, says):
 def test_kitti_png_cannot_hold_negative_values(refused):
     message = refused(*match(output="out.png"), "--set", "window=2", names="out.png")
     assert all(suffix in message for suffix in (".tif", ".pfm", ".npy"))
+
+
+def test_kitti_refusal_tells_the_real_range():
+    with pytest.raises(OutputError, match="not -1 to -1 px"):
+        write_map("out.png", np.full((2, 2), -1))
+    with pytest.raises(OutputError, match="not 300 to 301 px"):
+        write_map("out.png", [[300, np.nan, 301]])
 
 
 # ---- the other commands --------------------------------------------------------------------------
@@ -309,8 +370,13 @@ def test_kitti_png_cannot_hold_negative_values(refused):
         ),
         (("evaluate", "map.tiff", "left.png", "--protocol", "paper-stereo"), "left.png"),
         (("simulate", "missing.png", "map.tiff", "-o", "pair"), "missing.png"),
-        (("simulate", "left.png", "small.pfm", "-o", "pair"), "disparity"),
-        (("simulate", "left.png", "nan.tiff", "-o", "pair"), "disparity"),
+        (("evaluate", "map.tiff", "signed.npy", "--protocol", "paper-stereo"), "gt holds negative"),
+        (("evaluate", "map.tiff", "map.tiff", "--protocol", "paper-stereo", "--crop", "40"), "crop"),
+        (("evaluate", "map.tiff", "map.tiff", "--mask", "black.png"), "black.png: has no white (255) pixel: "),
+        (("simulate", "over.tiff", "map.tiff", "-o", "pair"), "over.tiff"),
+        (("simulate", "left.png", "small.pfm", "-o", "pair"), "small.pfm: disparity"),
+        (("simulate", "left.png", "nan.tiff", "-o", "pair"), "nan.tiff: disparity"),
+        (("simulate", "left.png", "left.png", "-o", "pair"), "left.png: disparity reaches"),
         (("simulate", "left.png", "map.tiff", "-o", "nowhere/pair"), "nowhere/pair"),
         (("simulate", "left.png", "map.tiff", "-o", "text.png"), "text.png"),
         (("simulate", "left.png", "map.tiff", "-o", "."), "left.png"),
@@ -318,10 +384,27 @@ def test_kitti_png_cannot_hold_negative_values(refused):
         (("simulate", "left.png", "map.tiff", "-o", "pair", "--vignetting", "nan"), "vignetting"),
         (("simulate", "left.png", "map.tiff", "-o", "pair", "--seed", "-1"), "seed"),
         (("presets", "dslr"), "dslr-a, dslr-b"),
-        (("info", "left.png", "missing.png"), "missing.png"),
+        (("info", "left.png", "missing.png", "--json"), "missing.png"),
+        (("info", "missing.png", "empty.png"), "missing.png: no such file: check the path; empty.png: is empty"),
         (("info", "text.png"), "text.png"),
         (("info", "huge.pfm"), "huge.pfm"),
     ],
 )
 def test_other_commands(refused, args, names):
     refused(*args, names=names)
+
+
+def test_a_huge_file_is_refused_without_being_read(tmp_path, capfd):
+    """10 GB that take no room on disk, in a process that may have 3 GB."""
+    huge = tmp_path / "huge.pgm"
+    with huge.open("wb") as file:
+        file.write(b"P5 100000 100000 255\n")
+        file.truncate(21 + 100_000**2)
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (13 << 30, 13 << 30)); "
+    limited += "from dualpix.cli import main; "
+    limited += "resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30)); sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", limited, "disparity", str(huge), str(huge), "-o", str(tmp_path / "out.tiff")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {huge}: 100000x100000 are 10000000000 pixels, over the limit")
+    assert sorted(tmp_path.iterdir()) == [huge]

@@ -19,6 +19,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from dualpix.errors import InputError, OutputError, ParameterError
 from dualpix.io import (
     OutputSet,
+    check_confidence_path,
     check_map_path,
     check_preview_path,
     encode_map,
@@ -204,7 +205,7 @@ def test_bad_maps_get_one_sentence(tmp_path, data, expected):
 
 
 def test_missing_map(tmp_path):
-    with pytest.raises(InputError, match=r"none\.pfm: no such file"):
+    with pytest.raises(InputError, match=r"none\.pfm: no such file: check the path$"):
         read_map(tmp_path / "none.pfm")
 
 
@@ -232,6 +233,19 @@ def test_check_map_path():
     assert check_map_path("folder.d/OUT.TIFF") == ".tiff"
     with pytest.raises(OutputError, match="choose one of"):
         check_map_path("folder.tiff/out")
+
+
+def test_check_confidence_path():
+    assert check_confidence_path("c.PFM") == ".pfm"
+    for name in ("c.png", "c"):
+        with pytest.raises(OutputError, match=rf"^{name}: .* choose one of \.tif, \.tiff, \.pfm, \.npy$"):
+            check_confidence_path(name)
+
+
+@pytest.mark.parametrize("check", [check_map_path, check_confidence_path, check_preview_path])
+def test_empty_output_paths_are_named(check):
+    with pytest.raises(OutputError, match=r"^path: "):
+        check("")
 
 
 @pytest.mark.parametrize("values", [np.ones(3), np.ones((2, 2, 3)), np.ones((0, 2)), np.ones((2, 2), complex), None])
@@ -280,6 +294,15 @@ def test_existing_files_are_kept_unless_forced(tmp_path):
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, b"new")
     assert path.read_bytes() == b"new"
+
+
+def test_files_the_user_did_not_name_are_explained(tmp_path):
+    path = save(tmp_path, b"old", "a.json")
+    roles = {str(path): "the sidecar of a.pfm"}
+    with pytest.raises(OutputError, match=r"a\.json, the sidecar of a\.pfm, exists already: .*--force"):
+        OutputSet([path], roles=roles)
+    with pytest.raises(OutputError, match=r"a\.json, the sidecar of a\.pfm, is an input"):
+        OutputSet([path], [path], True, roles)
 
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
@@ -408,7 +431,9 @@ def test_output_folder_is_gone_again_after_an_error_if_it_was_new(tmp_path, name
     assert os.listdir(tmp_path / "old") == []
 
 
-@pytest.mark.parametrize(("name", "expected"), [("none/new", "cannot be made: "), ("file", "is not a folder")])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("none/new", r"cannot be made \(.*\): choose"), ("file", "is not a folder")]
+)
 def test_output_folder_that_cannot_be(tmp_path, name, expected):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=expected) as caught, output_folder(tmp_path / name):

@@ -168,19 +168,22 @@ GOOD = np.arange(6.0).reshape(2, 3)
         (InputError, "fewer than 2", {"confidence": GOOD * 0}),
         (InputError, "crop 1 leaves nothing", {"crop": 1}),
         (InputError, "crop 100 leaves nothing", {"protocol": "paper-dslr"}),
-        (ParameterError, "crop is -1", {"crop": -1}),
+        (ParameterError, "crop must be a whole number", {"crop": -1}),
+        (ParameterError, "crop must be a whole number", {"crop": 1.5}),
+        (ParameterError, "crop must be a whole number", {"crop": "a"}),
         (ParameterError, "choose from proper", {"protocol": "paper"}),
         (ParameterError, "confidence", {"protocol": "paper-dslr", "confidence": GOOD}),
     ],
 )
 def test_affine_input_errors(error, match, arguments):
-    with pytest.raises(error, match=match):
+    with pytest.raises(error, match=match) as caught:
         affine_invariant(**{"est": GOOD, "gt": GOOD, **arguments})
+    assert not str(caught.value).endswith(".")
 
 
 # ---- bad pixels ------------------------------------------------------------------------------------------
 
-TRUTH = np.array([[10.0, 10, 10, 10], [10, 0, np.inf, 10]])
+TRUTH = np.array([[10.0, 10, 10, 10], [10, NAN, np.inf, 10]])
 ESTIMATE = np.array([[10.0, 10.5, 12, 5], [NAN, 99, 99, 99]])
 MASK = np.array([[True, True, True, True], [True, True, True, False]])
 
@@ -194,11 +197,38 @@ def test_bad_pixels_proper_by_hand():
 
 
 def test_bad_pixels_paper_by_hand():
-    score = bad_pixels(ESTIMATE, TRUTH, MASK, "paper-stereo")  # the 3 are correct, and the total is 8
+    truth = np.where(np.isnan(TRUTH), 0, TRUTH)  # 0 is unknown too
+    score = bad_pixels(ESTIMATE, truth, MASK, "paper-stereo")  # the 3 are correct, and the total is 8
     bad = [score.bad_0_5, score.bad_1, score.bad_2, score.bad_4]
     assert bad == pytest.approx([50, 37.5, 37.5, 25])
     assert score.rmse == pytest.approx(np.sqrt((0.25 + 4 + 25) / 7))
     assert (score.coverage, score.protocol) == (0.8, "paper-stereo")
+
+
+def test_bad_pixels_proper_knows_every_finite_truth():
+    truth = np.array([[-2.0, -0.5, 0, 3, NAN]])
+    score = bad_pixels([[-2.0, 0.5, 3, NAN, 7]], truth)
+    bad = [score.bad_0_5, score.bad_1, score.bad_2, score.bad_4]
+    assert (bad, score.coverage) == ([75, 75, 50, 25], 0.75)
+    assert score.rmse == pytest.approx(np.sqrt((0 + 1 + 9) / 3))
+
+
+def test_bad_pixels_reports_the_coverage_of_affine_invariant(pair):
+    est, gt = pair
+    est[3:5], gt[4:9] = NAN, np.inf
+    gt -= 0.5
+    assert bad_pixels(est, gt).coverage == affine_invariant(est, gt).coverage
+
+
+def test_bad_pixels_percentages_are_exact():
+    """100 / 11 * 11 is not 100 in floating point."""
+    for size in range(1, 50):
+        assert bad_pixels(np.ones((1, size)), np.zeros((1, size))).bad_1 == 100
+
+
+def test_bad_pixels_crop():
+    padded = (np.pad(ESTIMATE, 2, constant_values=9), np.pad(TRUTH, 2), np.pad(MASK, 2, constant_values=True))
+    assert bad_pixels(*padded, crop=2) == bad_pixels(ESTIMATE, TRUTH, MASK) != bad_pixels(*padded)
 
 
 def test_bad_pixels_without_any_estimate():
@@ -218,12 +248,16 @@ def test_bad_pixels_without_mask_scores_every_known_pixel():
         (InputError, "est has shape", {"est": ESTIMATE.T}),
         (InputError, "mask has shape", {"mask": MASK.T}),
         (InputError, "mask == 255", {"mask": 255 * MASK.astype(np.uint8)}),
-        (InputError, "nothing to score", {"mask": ~MASK & False}),
-        (InputError, "nothing to score", {"gt": -np.abs(TRUTH)}),
+        (InputError, "no known pixel", {"mask": ~MASK & False}),
+        (InputError, "no known pixel", {"gt": np.full((2, 4), NAN)}),
+        (InputError, "no known pixel", {"gt": np.zeros((2, 4)), "protocol": "paper-stereo"}),
+        (InputError, "gt holds negative .* use protocol proper", {"gt": TRUTH - 10.5, "protocol": "paper-stereo"}),
+        (InputError, "crop 1 leaves nothing", {"crop": 1}),
         (InputError, "gt is 2-D bool", {"gt": MASK}),
         (ParameterError, "choose from proper", {"protocol": "paper-dslr"}),
     ],
 )
 def test_bad_pixels_input_errors(error, match, arguments):
-    with pytest.raises(error, match=match):
+    with pytest.raises(error, match=match) as caught:
         bad_pixels(**{"est": ESTIMATE, "gt": TRUTH, **arguments})
+    assert not str(caught.value).endswith(".")

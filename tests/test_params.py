@@ -96,6 +96,15 @@ def test_to_dict_survives_json():
         ("iterations", (np.int64(4), 64), (4, 64)),
         ("range", [-3, 4], (-3.0, 4.0)),
         ("paths", np.uint8(4), 4),
+        ("paths", np.array(4), 4),
+        ("normalize_iterations", np.True_, True),
+        ("window", np.float64(3), 3.0),
+        ("window", np.int16(3), 3.0),
+        ("iterations", np.array([3, 2], np.uint8), (3, 2)),
+        ("range", np.array([-3, 4]), (-3.0, 4.0)),
+        ("range", np.array([-3, 4], np.float32), (-3.0, 4.0)),
+        ("range", (np.float32(-3), np.int64(4)), (-3.0, 4.0)),
+        ("cost", np.str_("sad"), "sad"),
         ("border", 1, 1.0),
         ("prior_weight", 0, 0.0),
         ("invalid_threshold", 0, 0.0),
@@ -125,6 +134,9 @@ BAD_VALUES = [
     *[("paths", value) for value in (2, 8.0, True, "8")],
     *[("range", value) for value in ((3, 3), (4, -4), (0,), (0, 1, 2), (math.nan, 1), (-math.inf, 0))],
     *[("range", value) for value in ((-1.1e5, 0), (False, True), "auto", None, np.zeros((9, 9)))],
+    *[("window", value) for value in (np.True_, np.float32(np.nan), np.array([8.0]), np.complex64(8))],
+    *[("iterations", value) for value in (np.array([3.0]), np.array([True]), np.array([[3, 2]]), np.array(3))],
+    *[("normalize_iterations", value) for value in (np.uint8(1), np.array([True]))],
 ]
 
 
@@ -224,6 +236,11 @@ def test_config_holds_parameters_and_a_preset(tmp_path):
     }
 
 
+def test_config_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "c.toml").write_text("window = 5\n", encoding="utf-8-sig")
+    assert load_config(tmp_path / "c.toml") == {"window": 5.0}
+
+
 def test_empty_config_sets_nothing(tmp_path):
     (tmp_path / "c.toml").write_text("")
     assert load_config(tmp_path / "c.toml") == {}
@@ -256,6 +273,7 @@ def test_bad_config_names_the_file(tmp_path, text, error, says):
 
 def test_config_that_cannot_be_read(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    for name in ("missing.toml", "binary.toml", "."):
-        with pytest.raises(InputError, match="config"):
+    ways_out = {"missing.toml": "no such file: check the path", "binary.toml": "give a TOML", ".": "give a TOML file"}
+    for name, way_out in ways_out.items():
+        with pytest.raises(InputError, match=f"^config .*: {way_out}"):
             load_config(tmp_path / name)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reference
-from dualpix.pyramid import Coefficients, Level, coarse_to_fine, first_disparities, next_disparities, pyramid
+from dualpix.pyramid import Coefficients, Level, coarse_to_fine, narrowed, pyramid, searched
 
 RNG = np.random.default_rng(2)
 
@@ -32,25 +32,29 @@ def test_a_grey_guide_is_not_computed_twice():
 
 
 @pytest.mark.parametrize(
-    ("limits", "scales", "expected"),
+    ("limits", "factor", "expected"),
     [
-        ((-20, 20), 3, range(-5, 6)),
-        ((-3, 2), 1, range(-3, 3)),
-        ((0, 70), 1, range(71)),
-        ((-1, 1), 3, range(-1, 2)),
-        ((0, 1), 1, range(-1, 3)),
+        ((-20, 20), 4, range(-6, 7)),
+        ((-3, 2), 1, range(-4, 4)),
+        ((0, 70), 1, range(-1, 72)),
+        ((-1, 1), 4, range(-2, 3)),
         ((0.2, 0.4), 1, range(-1, 3)),
     ],
 )
-def test_first_disparities(limits, scales, expected):
-    assert first_disparities(limits, scales) == expected
+def test_the_limits_can_win(limits, factor, expected):
+    assert searched(limits, factor) == expected
+    first, last = reference.searched(limits, factor)
+    assert (first, last) == (expected[0], expected[-1])
 
 
-def test_next_disparities_cover_the_upsampled_map():
+@pytest.mark.parametrize("limits", [(-20, 20), (-1, 20), (-20, 1), (8, 16), (-9, -8)])
+def test_narrowed_disparities_cover_the_upsampled_map_within_the_limits(limits):
     A, d = RNG.uniform(0.1, 1, (9, 14)).astype(np.float32), RNG.uniform(-3, 2, (9, 14)).astype(np.float32)
     B = -2 * A * d
     fine = reference.minimizer(reference.upsample(A / 4, (17, 28)), reference.upsample(B / 2, (17, 28)))
-    assert list(next_disparities(Coefficients(A, B))) == list(reference.next_range(fine))
+    found = narrowed(searched(limits, 1), Coefficients(A, B))
+    assert list(found) == list(reference.next_range(fine, limits, 1))
+    assert len(found) >= 3
 
 
 def test_any_solver_goes_from_coarse_to_fine():
@@ -65,7 +69,7 @@ def test_any_solver_goes_from_coarse_to_fine():
     A, B = coarse_to_fine(levels, solve, (-8, 8))
     assert A.shape == B.shape == (16, 24)
     assert calls == [
-        ((4, 6), range(-2, 3), None, 0),
+        ((4, 6), range(-3, 4), None, 0),
         ((8, 12), range(5), (4, 6), 1),
         ((16, 24), range(2, 7), (8, 12), 2),
     ]

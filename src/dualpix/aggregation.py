@@ -31,8 +31,10 @@ def aggregate(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int
         if left:
             alpha, beta, A, B = A, B, alpha, beta
             if N is not None:
-                alpha *= N
-                beta *= N
+                # Repeated, N runs out of float32's range; both ends mean no more than "all" and "none".
+                factor = np.clip(alpha * N, 1e-12, 1e12) / np.maximum(alpha, 1e-12)
+                alpha *= factor
+                beta *= factor
     return A, B
 
 

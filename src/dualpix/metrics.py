@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError, ParameterError
+from .rules import Whole, check
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -99,10 +100,10 @@ def affine_invariant(
         A constant estimate has no rank order: its `spearman` is 1.
     """
     if protocol not in _AFFINE:
-        raise ParameterError(f"protocol {protocol!r} is unknown; choose from {', '.join(_AFFINE)}.")
+        raise ParameterError(f"unknown protocol {protocol!r}: choose from {', '.join(_AFFINE)}")
     rules = _AFFINE[protocol]
     if confidence is not None and not rules.weighted:
-        raise ParameterError(f"confidence has no place in protocol {protocol!r}; use 'proper' instead.")
+        raise ParameterError(f"confidence has no place in protocol {protocol}: leave it out or use proper")
     estimate, truth = _estimate(est), _truth(gt)
     _same_shape("est", estimate.shape, truth.shape)
     weight = _weights(confidence, truth.shape)
@@ -118,9 +119,9 @@ def affine_invariant(
     valid = known & np.isfinite(estimate)
     x, y, w = estimate[valid], truth[valid], weight[valid]
     if np.count_nonzero(w) < 2:
-        raise InputError("est and gt share fewer than 2 valid pixels with weight; check masks and crop.")
+        raise InputError("est and gt share fewer than 2 valid pixels with weight: check masks and crop")
     if y.min() == y.max():
-        raise InputError("gt is constant where est is valid, so no fit can be judged; check gt and crop.")
+        raise InputError("gt is constant where est is valid, so no fit can be judged: check gt and crop")
 
     ordered = x.min() < x.max()
     rho = _correlation(_ranks(x, rules.ties), _ranks(y, rules.ties), w) if ordered else 0.0
@@ -133,7 +134,11 @@ def affine_invariant(
 
 
 def bad_pixels(
-    est: npt.ArrayLike, gt: npt.ArrayLike, mask: npt.ArrayLike | None = None, protocol: str = "proper"
+    est: npt.ArrayLike,
+    gt: npt.ArrayLike,
+    mask: npt.ArrayLike | None = None,
+    protocol: str = "proper",
+    crop: int = 0,
 ) -> BadPixels:
     """Score absolute disparities as the stereo benchmarks do.
 
@@ -143,31 +148,42 @@ def bad_pixels(
         Estimated disparity in pixels. A pixel that is not finite is bad at every threshold; it has no error
         to enter the RMSE, which is why the coverage is reported beside it.
     gt : (H, W) array
-        True disparity in pixels. As in the stereo sets, 0, negative or not finite means unknown: shift signed
-        maps (both est and gt) above 0 first.
+        True disparity in pixels, signed; not finite where unknown. In paper-stereo 0 is unknown too, as in the
+        stereo sets, and negative values are refused.
     mask : (H, W) bool array, optional
         True where the pixel is visible in both views.
     protocol : {"proper", "paper-stereo"}
         proper: percentages and RMSE over the known, visible pixels. paper-stereo: over all pixels, the
         unknown and occluded ones counted as correct.
+    crop : int
+        Border to leave out, in pixels.
 
     Returns
     -------
     BadPixels
     """
     if protocol not in _STEREO:
-        raise ParameterError(f"protocol {protocol!r} is unknown; choose from {', '.join(_STEREO)}.")
+        raise ParameterError(f"unknown protocol {protocol!r}: choose from {', '.join(_STEREO)}")
     estimate, truth = _map("est", est), _map("gt", gt)
     _same_shape("est", estimate.shape, truth.shape)
-    known = np.isfinite(truth) & (truth > 0) & _visible(mask, truth.shape)
+    visible = _visible(mask, truth.shape)
+    cut = _cut(crop, protocol, truth.shape)
+    estimate, truth, visible = estimate[cut], truth[cut], visible[cut]
+
+    known = np.isfinite(truth)
+    if protocol == "paper-stereo":
+        if (truth[known] < 0).any():
+            raise InputError("gt holds negative disparities, which paper-stereo does not know: use protocol proper")
+        known &= truth > 0
+    known &= visible
     if not known.any():
-        raise InputError("gt has no positive finite pixel inside the mask; there is nothing to score.")
+        raise InputError("gt has no known pixel to score: check gt, mask and crop")
 
     error = np.abs(estimate[known] - truth[known])
     found = np.isfinite(error)
     right = truth.size - error.size if protocol == "paper-stereo" else 0
-    percent = 100.0 / (error.size + right)
-    half, one, two, four = (percent * float(np.count_nonzero(~found | (error >= limit))) for limit in (0.5, 1, 2, 4))
+    total = error.size + right
+    half, one, two, four = (100 * int((~found | (error >= limit)).sum()) / total for limit in (0.5, 1, 2, 4))
     measured = int(found.sum()) + right
     rmse = float(np.sqrt(np.sum(error[found] ** 2) / measured)) if measured else float("nan")
     return BadPixels(half, one, two, four, rmse, float(found.mean()), protocol)
@@ -235,7 +251,7 @@ def _to_256_levels(values: FloatArray) -> FloatArray:
 def _map(name: str, values: npt.ArrayLike) -> FloatArray:
     array = np.asarray(values)
     if array.ndim != 2 or array.dtype.kind not in "uif":
-        raise InputError(f"{name} is {array.ndim}-D {array.dtype}; give a 2-D map of real numbers.")
+        raise InputError(f"{name} is {array.ndim}-D {array.dtype}: give a 2-D map of real numbers")
     return array.astype(np.float64)
 
 
@@ -247,14 +263,14 @@ def _estimate(est: npt.ArrayLike) -> FloatArray:
 def _truth(gt: npt.ArrayLike) -> FloatArray:
     dtype = np.asarray(gt).dtype
     if dtype.kind in "ui" and dtype not in (np.uint8, np.uint16):
-        raise InputError(f"gt is {dtype}, whose scale is unknown; give floats in [0, 1], uint8 or uint16.")
+        raise InputError(f"gt is {dtype}, whose scale is unknown: give floats in [0, 1], uint8 or uint16")
     truth = _map("gt", gt)
     return truth / np.iinfo(dtype).max if dtype.kind == "u" else truth
 
 
 def _same_shape(name: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if shape != wanted:
-        raise InputError(f"{name} has shape {shape} but gt has {wanted}; resample or crop one to the other.")
+        raise InputError(f"{name} has shape {shape} but gt has {wanted}: resample or crop one to the other")
 
 
 def _weights(confidence: npt.ArrayLike | None, shape: tuple[int, ...]) -> FloatArray:
@@ -263,18 +279,17 @@ def _weights(confidence: npt.ArrayLike | None, shape: tuple[int, ...]) -> FloatA
     weight = _map("confidence", confidence)
     _same_shape("confidence", weight.shape, shape)
     if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise InputError("confidence holds negative or non-finite values; give weights of 0 or more.")
+        raise InputError("confidence holds negative or non-finite values: give weights of 0 or more")
     return weight
 
 
 def _cut(crop: int, protocol: str, shape: tuple[int, ...]) -> tuple[slice, slice]:
-    if crop < 0:
-        raise ParameterError(f"crop is {crop}; give a number of pixels of 0 or more.")
+    crop = check("crop", crop, Whole(0, 2**16))
     # The published evaluation cuts crop:end-crop counting from 1, which keeps index crop - 1.
     first = crop - 1 if protocol == "paper-dslr" and crop else crop
     height, width = shape
     if first + crop >= min(height, width):
-        raise InputError(f"crop {crop} leaves nothing of a {width} x {height} map; give a smaller crop.")
+        raise InputError(f"crop {crop} leaves nothing of a {width} x {height} map: give a smaller crop")
     return slice(first, height - crop), slice(first, width - crop)
 
 
@@ -283,6 +298,6 @@ def _visible(mask: npt.ArrayLike | None, shape: tuple[int, ...]) -> BoolArray:
         return np.ones(shape, bool)
     visible = np.asarray(mask)
     if visible.dtype != np.bool_:
-        raise InputError(f"mask is {visible.dtype}; give booleans, such as mask == 255 for Middlebury masks.")
+        raise InputError(f"mask is {visible.dtype}: give booleans, such as mask == 255 for Middlebury masks")
     _same_shape("mask", visible.shape, shape)
     return visible

@@ -12,16 +12,17 @@ TEMPLATE = """<!doctype html>
 <style>
   body {{ margin: 1rem auto; max-width: 75rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
          background: #181818; color: #ebebeb; }}
-  #stage {{ position: relative; overflow: hidden; aspect-ratio: {width} / {height};
-           touch-action: none; cursor: ew-resize; }}
-  #stage img {{ position: absolute; top: 0; left: 0; width: 100%; user-select: none; }}
-  #line {{ position: absolute; top: 0; bottom: 0; width: 2px; background: #fff; pointer-events: none; }}
+  #stage {{ display: grid; touch-action: pan-y; cursor: ew-resize; }}
+  #stage > * {{ grid-area: 1 / 1; }}
+  #stage img {{ width: 100%; user-select: none; }}
+  #line {{ width: 2px; background: #fff; pointer-events: none; position: relative; }}
   select {{ font: inherit; }}
-  .row {{ display: flex; justify-content: space-between; margin: .5rem 0; }}
+  .row {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; justify-content: space-between; margin: .5rem 0; }}
   table {{ border-spacing: 1rem 0; }}
   td:last-child {{ text-align: right; font-variant-numeric: tabular-nums; }}
 </style>
 <h1>{title}</h1>
+<p>{text}</p>
 <div class="row"><label>left of the line <select id="first"></select></label>
 <label>right of it <select id="second"></select></label></div>
 <div id="stage" role="slider" tabindex="0" aria-label="wipe" aria-valuemin="0" aria-valuemax="100">
@@ -63,16 +64,15 @@ show();
 """
 
 
-def wipe_page(title: str, pictures: Mapping[str, str], shape: tuple[int, int], scores: Mapping[str, float]) -> str:
-    """A page that wipes between any two pictures, given as file names beside it with what they show.
+def wipe_page(title: str, text: str, pictures: Mapping[str, str], figures: Mapping[str, str]) -> str:
+    """A page that wipes between any two pictures of one width, given as file names beside it with what they show.
 
-    Pictures may carry a legend underneath; only the part of the given shape (height, width) is shown.
+    Below stands a table of figures: what they are, and their value with its unit.
     """
-    cells = (f"<tr><td>{html.escape(name)}</td><td>{value:.4g}</td></tr>" for name, value in scores.items())
+    cells = (f"<tr><td>{html.escape(name)}</td><td>{html.escape(value)}</td></tr>" for name, value in figures.items())
     return TEMPLATE.format(
         title=html.escape(title),
-        width=shape[1],
-        height=shape[0],
+        text=html.escape(text),
         rows="".join(cells),
         pictures=json.dumps(dict(pictures)).replace("<", "\\u003c"),
     )

@@ -1,140 +1,26 @@
 """The parameters of the method: one frozen dataclass, its presets, and the ways to set them.
 
-Every field carries its rule in its annotation. A rule does three things: it says what it expects
-(``str(rule)``), checks a value (``rule.check``) and reads one from text (``rule.parse``).
+Every field carries its rule in its annotation.
 """
 
 import dataclasses
 import difflib
-import numbers
 import reprlib
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from .errors import InputError, ParameterError
+from .rules import Choice, Flag, Real, Rule, Several, Whole, check, refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-# ---- rules: ValueError or OverflowError means "not what is expected" -------------------------
-
-
-@dataclass(frozen=True)
-class Real:
-    """A number from low to high; with ``above``, low itself is excluded."""
-
-    low: float
-    high: float
-    above: bool = False
-
-    def __str__(self) -> str:
-        low = f"above {self.low:g} and up" if self.above else f"from {self.low:g}"
-        return f"a number {low} to {self.high:g}"
-
-    def check(self, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            raise ValueError
-        number = float(value)
-        # NaN fails every comparison, so it is refused here too.
-        if not self.low <= number <= self.high or (self.above and number == self.low):
-            raise ValueError
-        return number
-
-    def parse(self, text: str) -> float:
-        return float(text)
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A whole number from low to high."""
-
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.low} to {self.high}"
-
-    def check(self, value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise ValueError
-        if not self.low <= int(value) <= self.high:
-            raise ValueError
-        return int(value)
-
-    def parse(self, text: str) -> int:
-        return int(text)
-
-
-@dataclass(frozen=True)
-class Flag:
-    """true or false."""
-
-    def __str__(self) -> str:
-        return "true or false"
-
-    def check(self, value: object) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError
-        return value
-
-    def parse(self, text: str) -> bool:
-        if text.lower() not in ("true", "false"):
-            raise ValueError
-        return text.lower() == "true"
-
-
-class Choice:
-    """One of a few words or whole numbers."""
-
-    def __init__(self, *options: str | int) -> None:
-        self.options = options
-
-    def __str__(self) -> str:
-        return " or ".join(map(str, self.options))
-
-    def check(self, value: object) -> str | int:
-        if isinstance(value, bool) or not isinstance(value, str | numbers.Integral):
-            raise ValueError
-        return self.options[self.options.index(value)]
-
-    def parse(self, text: str) -> str | int:
-        return self.options[[str(option) for option in self.options].index(text)]
-
-
-@dataclass(frozen=True)
-class Several:
-    """From shortest to longest values of one kind; as text, separated by commas, brackets optional."""
-
-    each: Real | Whole
-    shortest: int
-    longest: int
-    meaning: str
-    rising: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.meaning}, each {self.each}"
-
-    def check(self, value: object) -> tuple[float, ...]:
-        if not isinstance(value, list | tuple) or not self.shortest <= len(value) <= self.longest:
-            raise ValueError
-        values = tuple(self.each.check(item) for item in value)
-        if self.rising and any(a >= b for a, b in pairwise(values)):
-            raise ValueError
-        return values
-
-    def parse(self, text: str) -> tuple[float, ...]:
-        if text[:1] + text[-1:] in ("()", "[]"):
-            text = text[1:-1]
-        return tuple(self.each.parse(item) for item in text.split(","))
-
 
 # ---- the parameters ------------------------------------------------------------------------------
 
@@ -202,9 +88,6 @@ class Params:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-Rule = Real | Whole | Flag | Choice | Several
-
-
 @cache
 def _rules() -> dict[str, Rule]:
     hints = get_type_hints(Params, include_extras=True)
@@ -218,16 +101,7 @@ def _rule(name: str) -> Rule:
 
 
 def _check(name: str, value: object) -> Any:
-    rule = _rule(name)
-    try:
-        return rule.check(value)
-    except (ValueError, OverflowError):
-        raise _refusal(name, rule, value) from None
-
-
-def _refusal(name: str, rule: Rule, value: object) -> ParameterError:
-    shown = " ".join(reprlib.repr(value).split())
-    return ParameterError(f"parameter {name} must be {rule}, not {shown}")
+    return check(f"parameter {name}", value, _rule(name))
 
 
 def _unknown(kind: str, name: object, known: Iterable[str]) -> str:
@@ -293,7 +167,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     try:
         return name, rule.check(rule.parse(value))
     except (ValueError, OverflowError):
-        raise _refusal(name, rule, value) from None
+        raise refusal(f"parameter {name}", value, rule) from None
 
 
 def load_config(path: str | Path) -> dict[str, Any]:
@@ -318,9 +192,11 @@ def load_config(path: str | Path) -> dict[str, Any]:
 
 def _read_toml(path: str | Path) -> dict[str, Any]:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # Windows editors begin it with a byte order mark
+    except FileNotFoundError:
+        raise InputError(f"config {path}: no such file: check the path") from None
     except OSError as error:
-        raise InputError(f"cannot read config {path}: {error.strerror}") from None
+        raise InputError(f"config {path}: cannot be read ({error.strerror}): give a TOML file") from None
     except UnicodeDecodeError:
         raise InputError(f"config {path} is not text: give a TOML file of name = value lines") from None
     try:

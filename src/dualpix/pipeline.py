@@ -19,6 +19,7 @@ from .io import load_image
 from .matching import border_divisor, gaussian_taps, local_parabolas
 from .params import Params, resolve
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
+from .rules import Whole, check
 
 Image = npt.NDArray[Any] | str | Path
 Progress = Callable[[str, int, int], None]
@@ -27,7 +28,7 @@ LUMA = (0.299, 0.587, 0.114)
 MEAN = (1 / 3, 1 / 3, 1 / 3)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """A disparity map and how it came about.
 
@@ -83,7 +84,7 @@ def disparity(
     Returns
     -------
     Result
-        Dense and finite.
+        Dense, finite, and within the range searched.
 
     Raises
     ------
@@ -99,12 +100,12 @@ def disparity(
     clock = _Clock(params.scales, progress)
 
     with clock("read"):
-        images = [load_image(left, "left"), load_image(right, "right")]
-        if guide is not None:
-            images.append(load_image(guide, "guide"))
+        given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
+        images = [load_image(image, name) for name, image in given.items()]
+        names = [str(image) if isinstance(image, str | Path) else name for name, image in given.items()]
         if axis == "y":
             images = [np.ascontiguousarray(np.swapaxes(image, 0, 1)) for image in images]
-        _check_sizes(images, params, axis)
+        _check_sizes(images, names, params, axis)
     with clock("pyramid"):
         planes = _planes(images, threads)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
@@ -128,8 +129,9 @@ def disparity(
             return Coefficients(*aggregate(alpha, beta, level.guide, params, params.iterations[scale], threads))
 
     A, B = coarse_to_fine(levels, solve, params.range)
-    d = minimizer(A, B)
-    confidence = np.zeros_like(A) if blank else _confidence(A)
+    d, confidence = np.clip(minimizer(A, B), *params.range), _confidence(A)
+    if blank:
+        d[:], confidence[:] = 0, 0
     if axis == "y":
         d, confidence = np.ascontiguousarray(d.T), np.ascontiguousarray(confidence.T)
     return Result(d, confidence, params, clock.seconds)
@@ -137,38 +139,37 @@ def disparity(
 
 def thread_count(threads: int | None) -> int:
     """The number asked for, or that of ``DUALPIX_THREADS``, or that of the cores this process may use."""
-    name, value = "threads", threads
+    name: str = "threads"
+    value: object = threads
     if threads is None:
         text = os.environ.get("DUALPIX_THREADS")
         if text is None:
             affinity = getattr(os, "sched_getaffinity", None)
             return len(affinity(0)) if affinity else os.cpu_count() or 1
-        name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() else None
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1024:
-        raise ParameterError(f"{name} must be a whole number from 1 to 1024")
-    return value
+        name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() else text
+    number: int = check(name, value, Whole(1, 1024))
+    return number
 
 
-def _check_sizes(images: list[npt.NDArray[Any]], params: Params, axis: str) -> None:
+def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Params, axis: str) -> None:
     def size(image: npt.NDArray[Any]) -> str:
         height, width = image.shape[:2] if axis == "x" else image.shape[1::-1]
         return f"{width}x{height}"
 
-    names = ("left", "right", "guide")
-    for name, image in zip(names[1:], images[1:], strict=False):
+    for name, image in zip(names, images, strict=True):
         if image.shape[:2] != images[0].shape[:2]:
             raise InputError(
-                f"{name} is {size(image)} pixels but left is {size(images[0])}: give images of the same size"
+                f"{name} is {size(image)} pixels but {names[0]} is {size(images[0])}: give images of the same size"
             )
     height, width = images[0].shape[:2]
     taps = 2 * len(gaussian_taps(params.window)) - 1
     if min(height, width) < taps:
         raise InputError(
-            f"left is {size(images[0])} pixels, smaller than the matching window of {taps}x{taps}: "
+            f"{names[0]} is {size(images[0])} pixels, smaller than the matching window of {taps}x{taps}: "
             "give a larger image or a smaller window"
         )
-    if max(map(abs, params.range)) >= width:
-        low, high = params.range
+    low, high = params.range
+    if max(abs(low), abs(high), high - low) >= width:
         raise ParameterError(
             f"parameter range {low:g} to {high:g} is wider than the image, {width} pixels along {axis}: "
             "give a range that fits into it"
@@ -194,7 +195,7 @@ def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], threads: int) ->
 
 def _confidence(A: Map) -> Map:
     """A / (A + mean A): 1/2 at the mean curvature."""
-    confidence: Map = A / (A + np.float32(A.mean(dtype=np.float64)))
+    confidence: Map = A / (A + np.float32(max(A.mean(dtype=np.float64), 1e-30)))
     return confidence
 
 

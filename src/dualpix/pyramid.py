@@ -49,30 +49,32 @@ def _half(image: Map, threads: int) -> Map:
 def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, float]) -> Coefficients:
     """Solve scale after scale, each the prior of the next.
 
-    ``solve(level, disparities, prior, scale)`` gets whole disparities of its own scale and the coefficients of
-    the coarser one (None at the first). ``limits`` are disparities at full size. Levels are let go once used.
+    ``solve(level, disparities, prior, scale)`` gets whole disparities of its own scale and the coefficients of the
+    coarser one (None at the first). ``limits`` are disparities at full size. Levels are let go once used.
     """
-    coefficients, disparities = None, first_disparities(limits, len(levels))
+    coefficients = None
     for scale in range(len(levels)):
+        disparities = searched(limits, 2 ** (len(levels) - 1 - scale))
         if coefficients is not None:
-            disparities = next_disparities(coefficients)
+            disparities = narrowed(disparities, coefficients)
         coefficients = solve(levels[scale], disparities, coefficients, scale)
         levels[scale] = Level(*[np.empty((0, 0), np.float32)] * 3)
     assert coefficients is not None
     return coefficients
 
 
-def first_disparities(limits: Sequence[float], scales: int) -> range:
-    """Whole disparities of the coarsest scale that cover the limits, given at full size; at least three."""
-    low, high = (limit / 2 ** (scales - 1) for limit in limits)
-    first, last = math.floor(low), math.ceil(high)
-    return range(first, last + 1) if last - first >= 2 else range(first - 1, last + 2)
+def searched(limits: Sequence[float], factor: int) -> range:
+    """Whole disparities at 1/factor of the full size: the limits, and one more on both sides so that these can win."""
+    return range(math.floor(limits[0] / factor) - 1, math.ceil(limits[1] / factor) + 2)
 
 
-def next_disparities(coarser: Coefficients) -> range:
-    """Whole disparities that cover the coarser scale's, doubled, with a margin of two.
+def narrowed(disparities: range, coarser: Coefficients) -> range:
+    """Those of the disparities, at least three, that cover the coarser scale's, doubled, with a margin of two.
 
     Bilinear upsampling neither adds a larger nor a smaller minimiser, so the coarse map is enough.
     """
     d = minimizer(*coarser)
-    return range(round(2 * float(d.min())) - 2, math.ceil(2 * float(d.max())) + 3)
+    first, last = disparities[0], disparities[-1]
+    low = min(max(round(2 * float(d.min())) - 2, first), last - 2)
+    high = min(max(math.ceil(2 * float(d.max())) + 2, low + 2), last)
+    return range(low, high + 1)

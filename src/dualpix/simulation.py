@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InputError, ParameterError
+from .errors import InputError
+from .io import as_image
+from .rules import Real, Whole, check
 
 Array = npt.NDArray[np.float32]
 Box = tuple[slice, slice]
@@ -45,9 +47,9 @@ def simulate(
     disparity : (H, W) array
         ``x_left - x_right`` in pixels, signed; larger is nearer, 0 is in focus.
     noise : float
-        Standard deviation of the Gaussian noise added to each view, on the 0..1 scale of the image.
+        Standard deviation of the Gaussian noise added to each view, on the 0..1 scale of the image; 0 to 1.
     vignetting : float
-        In [0, 1): the part of the light that the left view loses at its right border and the right view at
+        From 0 to 1: the part of the light that the left view loses at its right border and the right view at
         its left border, growing linearly from the opposite border.
     seed : int
         The same seed gives the same noise.
@@ -60,13 +62,11 @@ def simulate(
         ``x`` appears there at ``x + d/2``, the nearest point wins, and what the centre does not see has the
         disparity of the background beside it.
     """
-    scene, depth = _scene(image), _depth(disparity, np.shape(image)[:2])
-    if not 0 <= noise < np.inf:
-        raise ParameterError(f"noise is {noise}; give a standard deviation of 0 or more.")
-    if not 0 <= vignetting < 1:
-        raise ParameterError(f"vignetting is {vignetting}; give a strength from 0 up to, but without, 1.")
-    if seed < 0:
-        raise ParameterError(f"seed is {seed}; give an integer of 0 or more.")
+    scene = _scene(image)
+    depth = _depth(disparity, scene.shape[:2])
+    noise = check("noise", noise, Real(0, 1))
+    vignetting = check("vignetting", vignetting, Real(0, 1))
+    seed = check("seed", seed, Whole(0, 2**32 - 1))
 
     margin = ceil(_radius(float(np.abs(depth).max()))) + 1
     frame = (slice(margin, -margin), slice(margin, -margin))
@@ -257,28 +257,22 @@ def fill_from_background(seen: Array) -> Array:
 
 def _scene(image: npt.ArrayLike) -> Array:
     """As (H, W, channels) on the 0..1 scale."""
-    array = np.asarray(image)
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3) or array.size == 0:
-        raise InputError(f"image has shape {array.shape}; give H x W or H x W x 3.")
-    if array.dtype in (np.uint8, np.uint16):
-        array = array / np.float32(np.iinfo(array.dtype).max)
-    elif array.dtype.kind != "f":
-        raise InputError(f"image is {array.dtype}; give uint8, uint16 or floats in [0, 1].")
-    if not (array.min() >= 0 and array.max() <= 1):
-        raise InputError("image holds values outside [0, 1] or NaN; scale it to [0, 1].")
-    return array.reshape(*array.shape[:2], -1).astype(np.float32)
+    array = as_image(image, "image")
+    full = 1 if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+    unit: Array = np.divide(array, full, dtype=np.float32)
+    return unit.reshape(*array.shape[:2], -1)
 
 
 def _depth(disparity: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
     array = np.asarray(disparity)
     if array.shape != shape:
-        raise InputError(f"disparity has shape {array.shape} but the image {shape}; resize one to the other.")
+        raise InputError(f"disparity has shape {array.shape} but image {shape}: resize one to the other")
     if array.dtype.kind not in "uif" or not np.isfinite(array).all():
-        raise InputError("disparity holds NaN, infinity or something that is no number; fill it first.")
+        raise InputError("disparity holds NaN, infinity or something that is no number: fill it first")
     largest = float(np.abs(array).max())
     if largest > shape[1] / 8:
         raise InputError(
-            f"disparity reaches {largest:g} px, over an eighth of the image width {shape[1]}; scale it down."
+            f"disparity reaches {largest:g} px, over an eighth of the image width {shape[1]}: scale it down"
         )
     return array.astype(np.float32)
 

@@ -2,7 +2,7 @@
 
 from .atomic import OutputSet, output_folder
 from .images import ImageInfo, Pair, as_image, encode_png, load_image, probe, read_image, read_pair
-from .maps import check_map_path, encode_map, read_map, write_map
+from .maps import check_confidence_path, check_map_path, encode_map, read_map, write_map
 from .previews import check_preview_path, encode_preview, preview, write_preview
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "OutputSet",
     "Pair",
     "as_image",
+    "check_confidence_path",
     "check_map_path",
     "check_preview_path",
     "encode_map",

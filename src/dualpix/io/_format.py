@@ -1,10 +1,13 @@
 """What every file format offers to the reader: magic bytes, a header, and the stored values."""
 
+import mmap
 import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
+
+Bytes = bytes | mmap.mmap  # the headers of files too large to read are looked at where they are
 
 
 class FormatError(Exception):
@@ -26,7 +29,7 @@ class Format(Protocol):
 
     MAGIC: re.Pattern[bytes]
 
-    def header(self, data: bytes) -> Header: ...
+    def header(self, data: Bytes) -> Header: ...
 
     def decode(self, data: bytes) -> NDArray[Any]: ...
 

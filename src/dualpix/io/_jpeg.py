@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from . import _opencv
-from ._format import FormatError, Header
+from ._format import Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"\xff\xd8\xff")
 
@@ -18,7 +18,7 @@ _END = 0xD9
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0..15 but DHT, JPG, DAC
 
 
-def header(data: bytes) -> Header:
+def header(data: Bytes) -> Header:
     """Read the size and kind from the first frame header."""
     for marker, start in _segments(data):
         if marker in _FRAMES and start + 8 <= len(data):
@@ -38,7 +38,7 @@ def decode(data: bytes) -> NDArray[Any]:
     return _opencv.decode(data)
 
 
-def _segments(data: bytes) -> Iterator[tuple[int, int]]:
+def _segments(data: Bytes) -> Iterator[tuple[int, int]]:
     """Yield each marker and the offset behind it, up to the end of the image or of the data."""
     position = 2
     while found := _MARKER.search(data, position):

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._format import FormatError, Header, check_length
+from ._format import Bytes, FormatError, Header, check_length
 
+_LONGEST_HEADER = 2**16
 MAGIC = re.compile(rb"\x93NUMPY")
 
 
-def header(data: bytes) -> Header:
+def header(data: Bytes) -> Header:
     """Read shape and type from the header."""
     (height, width), dtype, _, _ = _parse(data)
     return Header(width, height, 1, dtype.name)
@@ -32,8 +33,8 @@ def encode(values: NDArray[np.float32]) -> memoryview:
     return file.getbuffer()
 
 
-def _parse(data: bytes) -> tuple[tuple[int, int], np.dtype[Any], Any, int]:
-    file = BytesIO(data)
+def _parse(data: Bytes) -> tuple[tuple[int, int], np.dtype[Any], Any, int]:
+    file = BytesIO(data[:_LONGEST_HEADER])
     try:
         old = np.lib.format.read_magic(file) == (1, 0)
         read_header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0

@@ -5,14 +5,14 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ._format import FormatError, Header, check_length
+from ._format import Bytes, FormatError, Header, check_length
 
 MAGIC = re.compile(rb"P[fF]\s")
 
 _HEADER = re.compile(rb"P([fF])\s+(\d{1,9})\s+(\d{1,9})\s+([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s")
 
 
-def header(data: bytes) -> Header:
+def header(data: Bytes) -> Header:
     """Read the size from the text header."""
     return _parse(data)[0]
 
@@ -30,7 +30,7 @@ def encode(values: NDArray[np.float32]) -> bytes:
     return f"Pf\n{width} {height}\n-1.0\n".encode() + values[::-1].astype("<f4").tobytes()
 
 
-def _parse(data: bytes) -> tuple[Header, np.dtype[np.float32], int]:
+def _parse(data: Bytes) -> tuple[Header, np.dtype[np.float32], int]:
     found = _HEADER.match(data)
     if not found:
         raise FormatError("has a damaged PFM header: export it again")

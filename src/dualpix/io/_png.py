@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from . import _opencv
-from ._format import FormatError, Header
+from ._format import Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"\x89PNG\r\n\x1a\n")
 
@@ -18,7 +18,7 @@ _GREY = (0, 4)  # colour types without and with alpha
 _PIXEL_CHUNKS = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 
 
-def header(data: bytes) -> Header:
+def header(data: Bytes) -> Header:
     """Read the size and kind from IHDR."""
     if len(data) < 33 or data[12:16] != b"IHDR":
         raise FormatError("is a damaged PNG: copy or export it again")

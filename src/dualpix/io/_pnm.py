@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._format import FormatError, Header, check_length
+from ._format import Bytes, FormatError, Header, check_length
 
 MAGIC = re.compile(rb"P[2356][\s#]")
 
@@ -14,7 +14,7 @@ _GAP = rb"(?:\s|#[^\n]*\n)+"
 _HEADER = re.compile(rb"P([2356])" + (_GAP + rb"(\d{1,9})") * 3 + rb"(?:\s|$)")
 
 
-def header(data: bytes) -> Header:
+def header(data: Bytes) -> Header:
     """Read the size and kind from the text header."""
     return _parse(data)[0]
 
@@ -31,7 +31,7 @@ def decode(data: bytes) -> NDArray[Any]:
     return np.frombuffer(data, stored, offset=start).astype(head.dtype).reshape(shape)
 
 
-def _parse(data: bytes) -> tuple[Header, int, bool, int]:
+def _parse(data: Bytes) -> tuple[Header, int, bool, int]:
     """Return header, largest value, whether the pixels are ASCII, and where they start."""
     found = _HEADER.match(data)
     if not found:

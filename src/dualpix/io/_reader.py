@@ -1,5 +1,6 @@
 """From a path to the stored numbers: format by content, size checked before pixels are allocated."""
 
+import mmap
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,40 +54,44 @@ def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, NDArr
     info, data = _open(path, formats)
     _check_pixels(info)
     try:
-        return info, formats[info.format].decode(data)
+        return info, formats[info.format].decode(data[:])
     except FormatError as error:
         raise InputError(f"{path}: {error}") from error
     except MemoryError:
-        raise InputError(f"{path}: its {info.width}x{info.height} pixels do not fit in memory") from None
+        raise InputError(
+            f"{path}: its {info.width}x{info.height} pixels do not fit in memory: use a smaller image"
+        ) from None
 
 
-def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, bytes]:
+def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
     name, data = _load(path, formats)
     try:
         header = formats[name].header(data)
     except FormatError as error:
         raise InputError(f"{path}: {error}") from error
     if not (header.width and header.height):
-        raise InputError(f"{path}: has no pixels ({header.width}x{header.height})")
+        raise InputError(f"{path}: has no pixels ({header.width}x{header.height}): export it again")
     return ImageInfo(Path(path), name, **vars(header)), data
 
 
-def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, bytes]:
-    """Return the format's name and the bytes; a file of another kind is not read beyond its magic bytes."""
+def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
+    """Return the format's name and the bytes, mapped: nothing is read before somebody looks at it."""
     try:
         with open(path, "rb") as file:
             start = file.peek(_LONGEST_MAGIC)
             for name, candidate in formats.items():
                 if candidate.MAGIC.match(start):
-                    return name, file.read()
+                    return name, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        if not os.fspath(path):
+            raise InputError("path is empty: give the name of a file") from None
+        raise InputError(f"{path}: no such file: check the path") from None
     except OSError as error:
         if os.path.isdir(path):
-            raise InputError(f"{path}: is a folder, not a file") from None
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+            raise InputError(f"{path}: is a folder: give a file in it") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error
     if not start:
-        raise InputError(f"{path}: is empty")
+        raise InputError(f"{path}: is empty: copy or export it again")
     raise InputError(f"{path}: its content is in none of the formats read here: {', '.join(formats)}")
 
 

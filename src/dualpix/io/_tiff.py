@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _opencv
-from ._format import FormatError, Header
+from ._format import Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"II[*+]\0|MM\0[*+]")
 
@@ -28,7 +28,7 @@ _PLAIN_PREDICTORS = (1, 2)  # none, horizontal differences
 logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
-def header(data: bytes) -> Header:
+def header(data: Bytes) -> Header:
     """Read the size and kind from the first page."""
     with _page(data) as page:
         if page.photometric == _PALETTE or page.bitspersample == 1:
@@ -87,12 +87,12 @@ def _expand(page: Any, image: NDArray[Any]) -> NDArray[Any]:
 
 
 @contextmanager
-def _page(data: bytes) -> Iterator[Any]:
+def _page(data: Bytes) -> Iterator[Any]:
     """Open the one page that can be the image; any failure inside tifffile means a damaged file."""
     import tifffile
 
     try:
-        with tifffile.TiffFile(BytesIO(data)) as tiff:
+        with tifffile.TiffFile(cast(IO[bytes], BytesIO(data) if isinstance(data, bytes) else data)) as tiff:
             pages: list[Any] = list(tiff.pages)
             _check(data, pages[0], sum(not page.is_reduced for page in pages))
             yield pages[0]
@@ -106,7 +106,7 @@ def _channels_stored(page: Any) -> int:
     return 3 if page.photometric in (_RGB, _YCBCR) else 1
 
 
-def _check(data: bytes, page: Any, images: int) -> None:
+def _check(data: Bytes, page: Any, images: int) -> None:
     if data[8:10] == b"CR" or _DNG_VERSION in page.tags or page.is_reduced:
         raise FormatError("is a camera raw file: export the view as PNG or TIFF")
     if images > 1:

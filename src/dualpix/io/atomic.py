@@ -3,7 +3,7 @@
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
 
@@ -27,7 +27,7 @@ def output_folder(path: StrPath) -> Iterator[None]:
         if made:
             os.mkdir(path)
     except OSError as error:
-        raise OutputError(f"{path}: this folder cannot be made: {error.strerror}") from None
+        raise OutputError(f"{path}: this folder cannot be made ({error.strerror}): choose another place") from None
     if not os.path.isdir(path):
         raise OutputError(f"{path}: is not a folder: choose another place")
     try:
@@ -55,24 +55,34 @@ class OutputSet:
         Files that must not be among them.
     force
         Replace files that exist.
+    roles
+        What errors say of paths the user did not name, such as ``{"map.json": "the sidecar of map.tiff"}``.
 
     Raises
     ------
     OutputError
         At once if a folder is missing or not writable, a file exists without `force`, or a path is an
-        input or named twice; later if writing fails. Earlier files are then as they were.
+        input or named twice; later if writing fails. What was there
+        before stays, unless putting the finished files in place fails half-way.
     """
 
-    def __init__(self, paths: Iterable[StrPath], inputs: Iterable[StrPath] = (), force: bool = False) -> None:
+    def __init__(
+        self,
+        paths: Iterable[StrPath],
+        inputs: Iterable[StrPath] = (),
+        force: bool = False,
+        roles: Mapping[str, str] | None = None,
+    ) -> None:
         self._force = force
+        self._roles = roles or {}
         self._targets: dict[str, str] = {}
         self._written: dict[str, str] = {}  # temporary file by target
         protected = list(inputs)
         for path in paths:
             if any(_same(path, other) for other in protected):
-                raise OutputError(f"{path}: is an input and would be overwritten: choose another output")
+                raise OutputError(f"{self._name(path)} is an input and would be overwritten: choose another output")
             if any(_same(path, other) for other in self._targets):
-                raise OutputError(f"{path}: is named for two outputs: choose two different files")
+                raise OutputError(f"{self._name(path)} is named for two outputs: choose two different files")
             self._targets[os.fspath(path)] = os.path.realpath(path)
         self._check()
 
@@ -128,11 +138,15 @@ class OutputSet:
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
         if stat.S_ISDIR(mode):
-            raise OutputError(f"{path}: is a folder: add a file name")
+            raise OutputError(f"{self._name(path)} is a folder: add a file name")
         if not stat.S_ISREG(mode):
-            raise OutputError(f"{path}: is not a regular file: choose another output")
+            raise OutputError(f"{self._name(path)} is not a regular file: choose another output")
         if not self._force:
-            raise OutputError(f"{path}: exists already: choose another name, or --force to replace it")
+            raise OutputError(f"{self._name(path)} exists already: choose another name, or --force to replace it")
+
+    def _name(self, path: StrPath) -> str:
+        role = self._roles.get(os.fspath(path))
+        return f"{path}, {role}," if role else f"{path}:"
 
 
 def _same(path: StrPath, other: StrPath) -> bool:

@@ -17,7 +17,7 @@ __all__ = ["ImageInfo", "Pair", "as_image", "encode_png", "load_image", "probe",
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two views of one shot, of the same size and type.
+    """Two views of one shot, of the same size.
 
     Attributes
     ----------
@@ -101,7 +101,11 @@ def encode_png(image: ArrayLike) -> bytes:
 
 def load_image(image: StrPath | ArrayLike, name: str) -> NDArray[Any]:
     """Return `image` checked as by `as_image`, read first if it is a path."""
-    return read_image(image) if isinstance(image, (str, os.PathLike)) else as_image(image, name)
+    if not isinstance(image, (str, os.PathLike)):
+        return as_image(image, name)
+    if not os.fspath(image):
+        raise InputError(f"{name} is an empty path: give the name of a file")
+    return read_image(image)
 
 
 def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None) -> Pair:
@@ -117,18 +121,16 @@ def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrP
     Raises
     ------
     InputError
-        If one of them cannot be used, or they differ in size, channels or type.
+        If one of them cannot be used, or they differ in size.
     """
     given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
     source = {name: os.fspath(x) for name, x in given.items() if isinstance(x, (str, os.PathLike))}
     images = {name: load_image(x, name) for name, x in given.items()}
-    said = {name: f"{source.get(name, name)} is {_describe(image)}" for name, image in images.items()}
-    one, other = images["left"], images["right"]
-    if one.shape != other.shape or one.dtype != other.dtype:
-        raise InputError(f"{said['left']} but {said['right']}: both views must have the same size, channels and type")
-    if "guide" in images and images["guide"].shape[:2] != one.shape[:2]:
-        raise InputError(f"{said['guide']} but {said['left']}: the guide must have the size of the views")
-    return Pair(one, other, images.get("guide"), source)
+    said = {name: "{0} is {2}x{1}".format(source.get(name, name), *image.shape) for name, image in images.items()}
+    for name, image in images.items():
+        if image.shape[:2] != images["left"].shape[:2]:
+            raise InputError(f"{said[name]} but {said['left']}: give images of the same size")
+    return Pair(images["left"], images["right"], images.get("guide"), source)
 
 
 def _check_unit_range(image: NDArray[Any], name: str) -> None:
@@ -137,8 +139,3 @@ def _check_unit_range(image: NDArray[Any], name: str) -> None:
         raise InputError(f"{name}: holds NaN or infinite values: replace them first")
     if low < 0 or high > 1:
         raise InputError(f"{name}: has float values from {low:.6g} to {high:.6g}: scale them to [0, 1] first")
-
-
-def _describe(image: NDArray[Any]) -> str:
-    height, width = image.shape[:2]
-    return f"{width}x{height} {'grey' if image.ndim == 2 else 'RGB'} {image.dtype}"

@@ -1,7 +1,7 @@
 """Maps in and out: float32 HxW, NaN where invalid, format by suffix when writing, by content when reading."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import Any
 
@@ -14,7 +14,7 @@ from ._reader import MAP_FORMATS, read
 from ._types import StrPath
 from .atomic import OutputSet
 
-__all__ = ["check_map_path", "encode_map", "read_map", "write_map"]
+__all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
 
 _KITTI_UNIT = 256  # codes a pixel of disparity; code 0 means invalid
 _KITTI_LARGEST = 2**16 - 1
@@ -87,9 +87,19 @@ def encode_map(path: StrPath, map: ArrayLike) -> bytes | memoryview:
 
 def check_map_path(path: StrPath) -> str:
     """Return the lower-case suffix of `path` if `write_map` knows it, else raise OutputError."""
+    return _check_suffix(path, "a map", _ENCODERS)
+
+
+def check_confidence_path(path: StrPath) -> str:
+    """The same for a confidence, 0 to 1, which 16-bit KITTI PNG has no room for."""
+    return _check_suffix(path, "a confidence", _FLOAT_ENCODERS)
+
+
+def _check_suffix(path: StrPath, what: str, known: Iterable[str]) -> str:
     suffix = os.path.splitext(path)[1].lower()
-    if suffix not in _ENCODERS:
-        raise OutputError(f"{path}: a map is written by suffix: choose one of {', '.join(_ENCODERS)}")
+    if suffix not in known:
+        name = path or "path"
+        raise OutputError(f"{name}: the suffix decides how {what} is written: choose one of {', '.join(known)}")
     return suffix
 
 
@@ -106,11 +116,10 @@ def _encode_kitti(values: NDArray[np.float32]) -> bytes:
 
     valid = ~np.isnan(values)
     found = values[valid]
-    low, high = float(found.min(initial=0)), float(found.max(initial=0))
-    if low < 0 or high * _KITTI_UNIT >= _KITTI_LARGEST + 0.5:
+    if found.min(initial=0) < 0 or found.max(initial=0) * _KITTI_UNIT >= _KITTI_LARGEST + 0.5:
         raise ValueError(
-            f"PNG (16-bit KITTI) holds disparities from 0 to 255.996 px, not {low:.6g} to {high:.6g} px: "
-            "write .tif, .pfm or .npy instead"
+            "PNG (16-bit KITTI) holds disparities from 0 to 255.996 px, not "
+            f"{found.min():.6g} to {found.max():.6g} px: write .tif, .pfm or .npy instead"
         )
     codes = np.zeros(values.shape, np.uint16)
     # 0 px is a valid disparity but code 0 is not: the smallest valid code is 1.
@@ -118,10 +127,10 @@ def _encode_kitti(values: NDArray[np.float32]) -> bytes:
     return bytes(cv2.imencode(".png", codes)[1])
 
 
-_ENCODERS: Mapping[str, Callable[[NDArray[Any]], bytes | memoryview]] = {
+_FLOAT_ENCODERS: dict[str, Callable[[NDArray[Any]], bytes | memoryview]] = {
     ".tif": _encode_tiff,
     ".tiff": _encode_tiff,
     ".pfm": _pfm.encode,
     ".npy": _npy.encode,
-    ".png": _encode_kitti,
 }
+_ENCODERS = {**_FLOAT_ENCODERS, ".png": _encode_kitti}

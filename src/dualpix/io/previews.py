@@ -90,7 +90,7 @@ def encode_preview(
 def check_preview_path(path: StrPath) -> None:
     """Raise OutputError unless `path` ends in .png."""
     if os.path.splitext(path)[1].lower() != ".png":
-        raise OutputError(f"{path}: a preview is a PNG file: give it a name that ends in .png")
+        raise OutputError(f"{path or 'path'}: a preview is a PNG file: give it a name that ends in .png")
 
 
 def _range(finite: NDArray[np.float32], vmin: float | None, vmax: float | None) -> tuple[float, float]:
