@@ -3,15 +3,21 @@
 
 namespace dualpix {
 
+enum class Messages { paper, exact };
+
 struct Aggregation {
-  float penalty;     // P
-  float edge_sigma;  // sigma of the edge weight, in the guide's units
-  int paths;         // 4 (along rows and columns) or 8 (and the diagonals)
-  float scale;       // what the sums are multiplied by: 1, or 1 / paths between iterations
+  Messages messages;
+  float penalty;           // P, in units of curvature for exact messages
+  float edge_sigma;        // sigma of the edge weight, in the guide's units
+  int paths;               // 4 (along rows and columns) or 8 (and the diagonals)
+  const float* disparity;  // of the pass before, for robust weights, or null
+  float robust_tau;        // the step of that disparity from pixel to pixel at which a weight falls to 1/4
+  float scale;             // what the sums are multiplied by: 1, or 1 / paths between iterations
 };
 
-// A, B = scale * sum over paths of the aggregated alpha, beta. Inputs and outputs are distinct h x w maps.
-// Every pixel's arithmetic is the same whatever the thread count.
+// A, B = scale * (the local alpha, beta + the sum over paths of the messages that arrive); with the paper's messages
+// every path brings its own local term. Inputs and outputs are distinct h x w maps. Every pixel's arithmetic is the same
+// whatever the thread count.
 void aggregate(const float* alpha, const float* beta, const float* guide, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
 

@@ -55,8 +55,8 @@ void pyramid_down(Map image, Output half, int threads) {
   dualpix::pyramid_down(image.data(), half.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
 
-void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, bool histeq, Row bias,
-           float ratio_threshold, int threads) {
+void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
+           int encc_window, float ratio_threshold, float noise_floor, int threads) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
   same_shape(left, alpha, "alpha must have the shape of left");
@@ -64,14 +64,18 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(count >= 3, "at least three disparities");
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
+  require(subpixel >= 0 && subpixel <= 2, "subpixel must be 0 (parabola), 1 (histeq) or 2 (encc)");
+  require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   const dualpix::Matching options = {first,
                                      count,
                                      taps.data(),
                                      (int)taps.shape(0) - 1,
-                                     histeq ? dualpix::Subpixel::histeq : dualpix::Subpixel::parabola,
+                                     (dualpix::Subpixel)subpixel,
                                      bias.data(),
-                                     ratio_threshold};
+                                     encc_window,
+                                     ratio_threshold,
+                                     noise_floor};
   nb::gil_scoped_release release;
   dualpix::match(left.data(), right.data(), alpha.data(), beta.data(), (int)left.shape(0), (int)left.shape(1), options,
                  threads);
@@ -95,21 +99,26 @@ void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_
                      invalid_threshold, threads);
 }
 
-void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, float penalty, float edge_sigma, int paths,
-               float scale, int threads) {
+void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, bool exact, float penalty, float edge_sigma,
+               int paths, std::optional<Map> disparity, float robust_tau, float scale, int threads) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   same_shape(alpha, guide, "guide must have the shape of alpha");
   same_shape(alpha, A, "A must have the shape of alpha");
   same_shape(alpha, B, "B must have the shape of alpha");
   require(paths == 4 || paths == 8, "paths must be 4 or 8");
-  const float* inputs[] = {alpha.data(), beta.data(), guide.data()};
+  if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
+  require(!disparity || robust_tau > 0, "robust_tau must be above 0");
+  const float* previous = disparity ? disparity->data() : nullptr;
+  const float* inputs[] = {alpha.data(), beta.data(), guide.data(), previous};
   for (const float* output : {A.data(), B.data()})
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
+  const dualpix::Aggregation options = {exact ? dualpix::Messages::exact : dualpix::Messages::paper,
+                                        penalty, edge_sigma, paths, previous, robust_tau, scale};
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
-                     (int)alpha.shape(1), {penalty, edge_sigma, paths, scale}, threads);
+                     (int)alpha.shape(1), options, threads);
 }
 
 // An array taken as it is: a converted copy of an output would swallow the result.
@@ -125,12 +134,13 @@ NB_MODULE(_core, m) {
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
   m.def("pyramid_down", pyramid_down, map("image"), map("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
-  m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"), "histeq"_a, map("bias"),
-        "ratio_threshold"_a, "threads"_a,
+  m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"), "subpixel"_a, map("bias"),
+        "encc_window"_a,
+        "ratio_threshold"_a, "noise_floor"_a, "threads"_a,
         "Local parabolas from the windowed SAD cost over the disparities first .. first + count - 1.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");
-  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "penalty"_a, "edge_sigma"_a, "paths"_a,
-        "scale"_a, "threads"_a, "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
+  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "exact"_a, "penalty"_a,
+        "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "threads"_a, "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
 }

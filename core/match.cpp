@@ -1,7 +1,9 @@
 #include "match.h"
 
 #include <limits>
+#include <memory>
 
+#include "encc.h"
 #include "mirror.h"
 #include "parallel.h"
 #include "simd.h"
@@ -20,24 +22,26 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct Minima {
   float best[kTileColumns], index[kTileColumns], before[kTileColumns], after[kTileColumns];
   float second[kTileColumns], second_index[kTileColumns], last[kTileColumns];
+  // for encc, the distances of the windows at the best disparity, its neighbours, and the one before the present
+  float distance[kTileColumns], distance_before[kTileColumns], distance_after[kTileColumns], distance_last[kTileColumns];
 };
 
 struct Tile {
+  explicit Tile(const Matching& o)
+      : Tile(o.half) {
+    if (o.subpixel == Subpixel::encc)
+      encc = std::make_unique<Encc>(o.encc_window, kTileRows, kTileColumns, o.first, o.count);
+  }
   explicit Tile(int half)
-      : stride_error(kTileColumns + 2 * half + kLanes),
-        error(stride_error),
+      : error(kTileColumns + 2 * half + kLanes),
         smoothed((size_t)(kTileRows + 2 * half) * kTileColumns),
         rows(kTileRows + 2 * half),
         minima(kTileRows) {}
-  int stride_error;
   std::vector<float> error;        // one row of |L - R|, padded by half on both sides
   std::vector<float> smoothed;     // rows of the tile and half more on both sides, smoothed along x
   std::vector<const float*> rows;  // rows[k] is the smoothed row of y0 - half + k, mirrored at the image's ends
   std::vector<Minima> minima;
-};
-
-struct Extent {
-  int x0, x1, y0, y1;
+  std::unique_ptr<Encc> encc;  // only for that vertex
 };
 
 // e(x) = |L(x) - R(x - d)| for x in [x0, x1), R = 0 outside the image.
@@ -69,12 +73,13 @@ DUALPIX_CLONES void smooth_along_row(const float* e, const float* taps, int half
 }
 
 // The cost C(d_i) of one vector of pixels meets what is known of the disparities before it.
-DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
+DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, const float* distances, int i, int count) {
   const vfloat number = splat((float)i), last = load(m.last + x);
   vfloat best = load(m.best + x), index = load(m.index + x), after = load(m.after + x), before = load(m.before + x);
   vfloat second = load(m.second + x), second_index = load(m.second_index + x);
 
-  after = select(index == number - 1.0f, cost, after);
+  const vint follows = index == number - 1.0f;
+  after = select(follows, cost, after);
   // The winner has two neighbours: it is never the first or the last disparity.
   const vint wins = (i > 0 && i + 1 < count) ? cost < best : vint{};
   // The loser of the two, the new cost or the winner so far, may be the second best.
@@ -86,6 +91,14 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
   index = select(wins, number, index);
   before = select(wins, last, before);
 
+  if (distances) {
+    const vfloat distance = load(distances + x);
+    store(m.distance_after + x, select(follows, distance, load(m.distance_after + x)));
+    store(m.distance_before + x, select(wins, load(m.distance_last + x), load(m.distance_before + x)));
+    store(m.distance + x, select(wins, distance, load(m.distance + x)));
+    store(m.distance_last + x, distance);
+  }
+
   store(m.best + x, best);
   store(m.index + x, index);
   store(m.after + x, after);
@@ -96,8 +109,8 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
 }
 
 // The column's window over smoothed rows, and the running minima of the row it gives.
-DUALPIX_CLONES void smooth_along_columns(const float* const* rows, const float* taps, int half, Minima& m, int i,
-                                         int count) {
+DUALPIX_CLONES void smooth_along_columns(const float* const* rows, const float* taps, int half, Minima& m,
+                                         const float* distances, int i, int count) {
   for (int x = 0; x < kTileColumns; x += 2 * kLanes) {
     vfloat s0 = taps[0] * load(rows[0] + x), s1 = taps[0] * load(rows[0] + x + kLanes);
     for (int k = 1; k <= half; ++k) {
@@ -105,8 +118,8 @@ DUALPIX_CLONES void smooth_along_columns(const float* const* rows, const float* 
       s0 += taps[k] * (load(above) + load(below));
       s1 += taps[k] * (load(above + kLanes) + load(below + kLanes));
     }
-    update(m, x, s0, i, count);
-    update(m, x + kLanes, s1, i, count);
+    update(m, x, s0, distances, i, count);
+    update(m, x + kLanes, s1, distances, i, count);
   }
 }
 
@@ -130,12 +143,26 @@ float confidence(const Minima& m, int x, float Tq) {
   return s * s;
 }
 
-void fit_parabolas(const Minima& m, int n, const Matching& o, float* alpha, float* beta) {
+// The offset of the vertex from d0; false if nothing can be said.
+bool vertex(const Tile& tile, int x, int y, float l, float r, const Matching& o, float* offset) {
+  const Minima& m = tile.minima[y];
+  if (o.subpixel == Subpixel::encc)
+    return tile.encc->peak(x, y, o.first + (int)m.index[x], m.distance_before[x], m.distance[x], m.distance_after[x],
+                           offset);
+  *offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : vertex_histeq(l, r, o.bias);
+  return true;
+}
+
+void fit_parabolas(const Tile& tile, int y, int n, const Matching& o, float* alpha, float* beta) {
+  const Minima& m = tile.minima[y];
   for (int x = 0; x < n; ++x) {
     const float l = std::max(m.before[x] - m.best[x], 0.0f), r = std::max(m.after[x] - m.best[x], 0.0f);
-    const float offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : vertex_histeq(l, r, o.bias);
+    float offset;
+    const bool known = vertex(tile, x, y, l, r, o, &offset);
     // a = (l + r) / 2;  alpha = S a;  beta = -2 alpha (d0 + x)
-    alpha[x] = confidence(m, x, o.ratio_threshold) * 0.5f * (l + r);
+    float a = known ? 0.5f * (l + r) : 0.0f;
+    if (o.noise_floor > 0) a /= m.best[x] + o.noise_floor;
+    alpha[x] = confidence(m, x, o.ratio_threshold) * a;
     beta[x] = -2 * alpha[x] * ((float)o.first + m.index[x] + offset);
   }
 }
@@ -164,18 +191,21 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
     tile.rows[k] = &tile.smoothed[(size_t)(mirror(t.y0 - o.half + k, h) - first_row) * kTileColumns];
   for (Minima& m : tile.minima) start(m);
 
+  if (tile.encc) tile.encc->start(left, right, h, w, t);
   for (int i = 0; i < o.count; ++i) {
+    if (tile.encc) tile.encc->measure(o.first + i);
     for (int y = first_row; y < end_row; ++y) {
       const size_t row = (size_t)y * w;
       smooth_row(left + row, right + row, w, o.first + i, t, o, tile.error.data(),
                  &tile.smoothed[(size_t)(y - first_row) * kTileColumns]);
     }
     for (int y = t.y0; y < t.y1; ++y)
-      smooth_along_columns(&tile.rows[y - t.y0 + o.half], o.taps, o.half, tile.minima[y - t.y0], i, o.count);
+      smooth_along_columns(&tile.rows[y - t.y0 + o.half], o.taps, o.half, tile.minima[y - t.y0],
+                           tile.encc ? tile.encc->distances(y - t.y0) : nullptr, i, o.count);
   }
   for (int y = t.y0; y < t.y1; ++y) {
     const size_t at = (size_t)y * w + t.x0;
-    fit_parabolas(tile.minima[y - t.y0], t.x1 - t.x0, o, alpha + at, beta + at);
+    fit_parabolas(tile, y - t.y0, t.x1 - t.x0, o, alpha + at, beta + at);
   }
 }
 
@@ -184,7 +214,7 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
 void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
            int threads) {
   const int across = (w + kTileColumns - 1) / kTileColumns, down = (h + kTileRows - 1) / kTileRows;
-  parallel_for(across * down, threads, [&] { return Tile(options.half); }, [&](int i, Tile& tile) {
+  parallel_for(across * down, threads, [&] { return Tile(options); }, [&](int i, Tile& tile) {
     const int x0 = i % across * kTileColumns, y0 = i / across * kTileRows;
     const Extent extent = {x0, std::min(x0 + kTileColumns, w), y0, std::min(y0 + kTileRows, h)};
     match_tile(left, right, alpha, beta, h, w, extent, options, tile);

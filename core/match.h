@@ -3,7 +3,7 @@
 
 namespace dualpix {
 
-enum class Subpixel { parabola, histeq };
+enum class Subpixel { parabola, histeq, encc };
 
 constexpr int kBiasSteps = 21;  // the bias table covers x = -1, -0.9 ... 1
 
@@ -13,7 +13,9 @@ struct Matching {
   int half;
   Subpixel subpixel;
   const float* bias;      // kBiasSteps values, for histeq
+  int encc_window;        // side of the window, odd, for encc
   float ratio_threshold;  // Tq
+  float noise_floor;      // curvature is measured against C(d0) + this; 0 leaves it as it is
 };
 
 // alpha, beta of C(d) = window * |L(x) - R(x - d)| around its minimum, scaled by the confidence in it. All maps are

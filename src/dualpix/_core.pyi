@@ -16,9 +16,11 @@ def match(
     first: int,
     count: int,
     taps: _Map,
-    histeq: bool,
+    subpixel: int,
     bias: _Map,
+    encc_window: int,
     ratio_threshold: float,
+    noise_floor: float,
     threads: int,
 ) -> None: ...
 def condition(
@@ -37,9 +39,12 @@ def aggregate(
     guide: _Map,
     A: _Map,
     B: _Map,
+    exact: bool,
     penalty: float,
     edge_sigma: float,
     paths: int,
+    disparity: _Map | None,
+    robust_tau: float,
     scale: float,
     threads: int,
 ) -> None: ...

@@ -13,6 +13,8 @@ from .arrays import Map, as_row
 from .params import Params
 from .subpixel import HISTEQ_BIAS
 
+SUBPIXEL = ("parabola", "histeq", "encc")
+
 
 def local_parabolas(left: Map, right: Map, disparities: range, params: Params, threads: int) -> tuple[Map, Map]:
     """alpha, beta of every pixel of the left view, from the windowed cost at whole disparities.
@@ -29,9 +31,11 @@ def local_parabolas(left: Map, right: Map, disparities: range, params: Params, t
         first=disparities.start,
         count=len(disparities),
         taps=gaussian_taps(params.window),
-        histeq=params.subpixel == "histeq",
+        subpixel=SUBPIXEL.index(params.subpixel),
         bias=as_row(HISTEQ_BIAS),
+        encc_window=params.encc_window,
         ratio_threshold=params.ratio_threshold,
+        noise_floor=params.noise_floor,
         threads=threads,
     )
     return alpha, beta

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from .errors import InputError, ParameterError
-from .rules import Choice, Flag, Real, Rule, Several, Whole, check, refusal
+from .rules import Choice, Flag, Odd, OrAuto, Real, Rule, Several, Whole, check, refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,17 +42,31 @@ class Params:
     cost: Annotated[str, Choice("sad")]
     # omega: STD of the Gaussian matching window, px at every scale; 3..15 is sane.
     window: Annotated[float, Real(0.5, 64)]
-    # Vertex of the parabola between whole disparities: plain, or with the calibrated correction.
-    subpixel: Annotated[str, Choice("parabola", "histeq")]
-    # What a path hands on from pixel to pixel; paper is the published recursion.
-    messages: Annotated[str, Choice("paper")]
-    # P: strength of the smoothness between neighbours, no unit; 1..10 is sane.
+    # Where between whole disparities the vertex lies: by the three costs, plain or with the calibrated correction, or
+    # where the correlation of the windows peaks.
+    subpixel: Annotated[str, Choice("parabola", "histeq", "encc")]
+    # Side of the correlated windows of encc, px at every scale; 9..21 is sane.
+    encc_window: Annotated[int, Odd(3, 63)]
+    # Curvature is taken relative to the best cost plus this, in intensities: what noise leaves. 0 takes it as it is.
+    noise_floor: Annotated[float, Real(0, 1e3)]
+    # What a path hands on from pixel to pixel: the published recursion, or the exact minimum it approximates.
+    messages: Annotated[str, Choice("paper", "exact")]
+    # P: strength of the smoothness between neighbours. paper: no unit, 1..10 is sane; exact: a multiple of the mean
+    # curvature of the scale, 1000..20000 is sane.
     penalty: Annotated[float, Real(0, 1e6, above=True)]
+    # tau: step of the disparity between neighbours, px, from which on smoothing gives way; 0 is never. exact only.
+    robust_tau: Annotated[float, Real(0, 1e3)]
     # sigma: step of the guide, in intensities, at which smoothing falls to 1/e; 2..10 is sane.
     edge_sigma: Annotated[float, Real(0.01, 1e4)]
-    # Aggregations per scale, coarse to fine; as many scales as numbers.
-    iterations: Annotated[tuple[int, ...], Several(Whole(1, 64), 1, 8, "1 to 8 values, one per scale")]
-    # N: scale each iteration's input by the first curvature over its mean, as printed; false is N = 1.
+    # Exponent put on the guide, which makes edges in the dark count more the smaller it is; 1 is off.
+    guide_gamma: Annotated[float, Real(0.1, 10)]
+    # Intensity that the brightest hundredth of views and guide is brought to; 0 leaves them as they are.
+    exposure: Annotated[float, Real(0, 1e3)]
+    # Aggregations per scale, coarse to fine; as many scales as numbers. auto: by the size of the image.
+    iterations: Annotated[
+        tuple[int, ...] | Literal["auto"], OrAuto(Several(Whole(1, 64), 1, 8, "1 to 8 values, one per scale"))
+    ]
+    # N: scale each iteration's input by the first curvature over its mean, as printed; false is N = 1. paper only.
     normalize_iterations: Annotated[bool, Flag()]
     # w: weight of the coarser scale's parabola, no unit; 0 (none) to 0.2 is sane.
     prior_weight: Annotated[float, Real(0, 10)]
@@ -64,17 +78,15 @@ class Params:
     border: Annotated[float, Real(1, 1e6)]
     # r: directions aggregated along, 4 without and 8 with the diagonals.
     paths: Annotated[int, Choice(4, 8)]
-    # Disparities searched, min and max in px at full size.
-    range: Annotated[tuple[float, float], Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)]
+    # Disparities searched, min and max in px at full size. auto: as far as the coarsest scale finds any.
+    range: Annotated[
+        tuple[float, float] | Literal["auto"],
+        OrAuto(Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)),
+    ]
 
     def __post_init__(self) -> None:
         for name in _rules():
             object.__setattr__(self, name, _check(name, getattr(self, name)))
-
-    @property
-    def scales(self) -> int:
-        """Number of scales, coarsest included."""
-        return len(self.iterations)
 
     def replace(self, **changes: Any) -> "Params":
         """A copy with some parameters changed, checked again."""
@@ -121,7 +133,7 @@ def _presets() -> dict[str, tuple[str, Params]]:
     return {name: (table.pop("description"), Params(**table)) for name, table in tables.items()}
 
 
-DEFAULT_PRESET = "dslr-a"
+DEFAULT_PRESET = "auto"
 
 
 def preset_names() -> tuple[str, ...]:

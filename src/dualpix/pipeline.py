@@ -1,5 +1,6 @@
 """From a dual-pixel pair to a disparity map: the paper's method section, on one page."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from .arrays import Map, as_row
 from .errors import InputError, ParameterError
 from .io import load_image
 from .matching import border_divisor, gaussian_taps, local_parabolas
-from .params import Params, resolve
+from .params import DEFAULT_PRESET, Params, resolve
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
 from .rules import Whole, check
 
@@ -26,6 +27,9 @@ Progress = Callable[[str, int, int], None]
 
 LUMA = (0.299, 0.587, 0.114)
 MEAN = (1 / 3, 1 / 3, 1 / 3)
+
+COARSEST = 200  # px, about the side of the coarsest scale where their number is found by itself
+PASSES = 4  # a scale then gets
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,7 @@ class Result:
 def disparity(
     left: Image,
     right: Image,
-    preset: str | Params = "dslr-a",
+    preset: str | Params = DEFAULT_PRESET,
     guide: Image | None = None,
     *,
     axis: str = "x",
@@ -97,7 +101,7 @@ def disparity(
     if axis not in ("x", "y"):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     threads = thread_count(threads)
-    clock = _Clock(params.scales, progress)
+    clock = _Clock(progress)
 
     with clock("read"):
         given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
@@ -106,10 +110,12 @@ def disparity(
         if axis == "y":
             images = [np.ascontiguousarray(np.swapaxes(image, 0, 1)) for image in images]
         _check_sizes(images, names, params, axis)
+    iterations = passes(params, images[0].shape[:2])
+    clock.scales = len(iterations)
     with clock("pyramid"):
-        planes = _planes(images, threads)
+        planes = _planes(images, params, threads)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
-        levels = pyramid(planes, params.scales, threads)
+        levels = pyramid(planes, len(iterations), threads)
         del images, planes
 
     def solve(level: Level, disparities: range, prior: Coefficients | None, scale: int) -> Coefficients:
@@ -126,15 +132,27 @@ def disparity(
                 threads,
             )
         with clock("aggregation", scale + 1):
-            return Coefficients(*aggregate(alpha, beta, level.guide, params, params.iterations[scale], threads))
+            return Coefficients(*aggregate(alpha, beta, level.guide, params, iterations[scale], threads))
 
-    A, B = coarse_to_fine(levels, solve, params.range)
-    d, confidence = np.clip(minimizer(A, B), *params.range), _confidence(A)
+    limits = None if params.range == "auto" else params.range
+    A, B = coarse_to_fine(levels, solve, limits)
+    d, confidence = minimizer(A, B), _confidence(A)
+    if limits:
+        np.clip(d, *limits, out=d)
     if blank:
         d[:], confidence[:] = 0, 0
     if axis == "y":
         d, confidence = np.ascontiguousarray(d.T), np.ascontiguousarray(confidence.T)
-    return Result(d, confidence, params, clock.seconds)
+    return Result(d, confidence, params.replace(iterations=iterations), clock.seconds)
+
+
+def passes(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:
+    """Aggregations per scale, coarse to fine; by itself, so many scales that the coarsest has about 200 x 200 pixels."""
+    if params.iterations != "auto":
+        return params.iterations
+    height, width = shape
+    halvings = round(math.log2(math.sqrt(height * width) / COARSEST))
+    return (PASSES,) * min(max(1 + halvings, 1), 8)
 
 
 def thread_count(threads: int | None) -> int:
@@ -168,7 +186,7 @@ def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Param
             f"{names[0]} is {size(images[0])} pixels, smaller than the matching window of {taps}x{taps}: "
             "give a larger image or a smaller window"
         )
-    low, high = params.range
+    low, high = (0.0, 0.0) if params.range == "auto" else params.range
     if max(abs(low), abs(high), high - low) >= width:
         raise ParameterError(
             f"parameter range {low:g} to {high:g} is wider than the image, {width} pixels along {axis}: "
@@ -176,13 +194,28 @@ def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Param
         )
 
 
-def _planes(images: list[npt.NDArray[Any]], threads: int) -> Level:
-    """Grey views and guide on a 0..255 scale. Edges are those of the channels' mean."""
+def _planes(images: list[npt.NDArray[Any]], params: Params, threads: int) -> Level:
+    """Grey views and guide on a 0..255 scale, or of the exposure asked for. Edges are those of the channels' mean."""
     left, right = (_plane(image, LUMA, threads) for image in images[:2])
     guide = images[2] if len(images) == 3 else images[0]
-    if guide is images[0] and guide.ndim == 2:
+    if guide is images[0] and guide.ndim == 2 and params.guide_gamma == 1 and not params.exposure:
         return Level(left, right, left)
-    return Level(left, right, _plane(guide, MEAN, threads))
+    edges = _plane(guide, MEAN, threads)
+    if params.guide_gamma != 1:
+        edges **= params.guide_gamma
+        edges *= 255 ** (1 - params.guide_gamma)
+    if params.exposure:
+        gain = params.exposure / _brightness(left)
+        left *= gain
+        right *= gain
+        edges *= params.exposure / _brightness(edges)
+    return Level(left, right, edges)
+
+
+def _brightness(plane: Map) -> float:
+    """The 99th percentile of the intensities, from a sample of them; never 0."""
+    step = max(1, math.isqrt(plane.size // 100_000))
+    return max(float(np.quantile(plane[::step, ::step], 0.99)), 1e-6)
 
 
 def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], threads: int) -> Map:
@@ -203,8 +236,8 @@ def _confidence(A: Map) -> Map:
 class _Clock:
     """Times stages and announces them."""
 
-    scales: int
     progress: Progress | None
+    scales: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager

@@ -26,6 +26,9 @@ class Coefficients(NamedTuple):
     B: Map
 
 
+FIRST_REACH = 4  # px of the coarsest scale, on both sides of 0, where no limits are given
+OUTLIERS = 0.001
+
 Solver = Callable[[Level, range, Coefficients | None, int], Coefficients]
 
 
@@ -46,21 +49,51 @@ def _half(image: Map, threads: int) -> Map:
     return half
 
 
-def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, float]) -> Coefficients:
+def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, float] | None) -> Coefficients:
     """Solve scale after scale, each the prior of the next.
 
     ``solve(level, disparities, prior, scale)`` gets whole disparities of its own scale and the coefficients of the
-    coarser one (None at the first). ``limits`` are disparities at full size. Levels are let go once used.
+    coarser one (None at the first). ``limits`` are disparities at full size; without, the coarsest scale finds them.
+    Levels are let go once used.
     """
     coefficients = None
     for scale in range(len(levels)):
-        disparities = searched(limits, 2 ** (len(levels) - 1 - scale))
-        if coefficients is not None:
-            disparities = narrowed(disparities, coefficients)
-        coefficients = solve(levels[scale], disparities, coefficients, scale)
+        if limits:
+            disparities = searched(limits, 2 ** (len(levels) - 1 - scale))
+            if coefficients:
+                disparities = narrowed(disparities, coefficients)
+            coefficients = solve(levels[scale], disparities, coefficients, scale)
+        elif coefficients:
+            coefficients = solve(levels[scale], covering(coefficients), coefficients, scale)
+        else:
+            coefficients = explore(levels[scale], solve)
         levels[scale] = Level(*[np.empty((0, 0), np.float32)] * 3)
     assert coefficients is not None
     return coefficients
+
+
+def explore(level: Level, solve: Solver) -> Coefficients:
+    """Solve the coarsest scale in a range that is doubled until the disparities found keep clear of its ends."""
+    reach, widest = FIRST_REACH, max(level.left.shape[1] // 3, FIRST_REACH)
+    while True:
+        coefficients = solve(level, range(-reach - 1, reach + 2), None, 0)
+        low, high = extremes(coefficients)
+        if max(-low, high) < reach - 1 or 2 * reach > widest:
+            return coefficients
+        reach *= 2
+
+
+def extremes(coefficients: Coefficients) -> tuple[float, float]:
+    """The disparities that all but one pixel in a thousand lie between, at either end."""
+    d = minimizer(*coefficients)
+    low, high = np.quantile(d, (OUTLIERS, 1 - OUTLIERS))
+    return float(low), float(high)
+
+
+def covering(coarser: Coefficients) -> range:
+    """Whole disparities that cover those of the coarser scale but for outliers, doubled, with a margin of two."""
+    low, high = extremes(coarser)
+    return range(math.floor(2 * low) - 2, math.ceil(2 * high) + 3)
 
 
 def searched(limits: Sequence[float], factor: int) -> range:

@@ -121,7 +121,43 @@ class Several:
         return tuple(self.each.parse(item) for item in text.split(","))
 
 
-Rule = Real | Whole | Flag | Choice | Several
+@dataclass(frozen=True)
+class OrAuto:
+    """The word auto, or what another rule expects."""
+
+    rule: Several
+
+    def __str__(self) -> str:
+        return f"auto or {self.rule}"
+
+    def check(self, value: object) -> str | tuple[float, ...]:
+        return "auto" if value == "auto" else self.rule.check(value)
+
+    def parse(self, text: str) -> str | tuple[float, ...]:
+        return "auto" if text == "auto" else self.rule.parse(text)
+
+
+@dataclass(frozen=True)
+class Odd:
+    """An odd whole number from low to high."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"an odd whole number from {self.low} to {self.high}"
+
+    def check(self, value: object) -> int:
+        number = Whole(self.low, self.high).check(value)
+        if number % 2 == 0:
+            raise ValueError
+        return number
+
+    def parse(self, text: str) -> int:
+        return int(text)
+
+
+Rule = Real | Whole | Odd | Flag | Choice | Several | OrAuto
 
 
 def check(name: str, value: object, rule: Rule) -> Any:

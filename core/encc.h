@@ -1,0 +1,50 @@
+// Enhanced normalised cross-correlation: where between whole disparities the correlation of two windows peaks.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace dualpix {
+
+// Part of an image: columns [x0, x1), rows [y0, y1).
+struct Extent {
+  int x0, x1, y0, y1;
+};
+
+// Windows of n x n pixels, n odd, around the pixels of one tile; images go on beyond their ends with the last pixel.
+// Sums over windows are made by doubling, exact to rounding and O(log n) a pixel. One is made per thread.
+class Encc {
+ public:
+  // For tiles of up to rows x columns pixels and the disparities first .. first + count - 1.
+  Encc(int n, int rows, int columns, int first, int count);
+
+  void start(const float* left, const float* right, int h, int w, const Extent& tile);
+
+  // |L - R_d|^2 of the zero-mean windows L around x and R_d around x - d, for every pixel of the tile.
+  void measure(int d);
+  const float* distances(int row) const { return distance_.row(row); }
+
+  // The offset from d, in [-1, 1], at which the window interpolated between those at d and d + 1, or d - 1, correlates
+  // best with the left one, given the distances at d - 1, d and d + 1. False where the window has no texture.
+  // x and y count from the tile's corner.
+  bool peak(int x, int y, int d, float before, float at, float after, float* offset) const;
+
+ private:
+  struct Plane {
+    int stride = 0;
+    std::vector<float> data;
+    float* row(int y) { return data.data() + (size_t)y * stride; }
+    const float* row(int y) const { return data.data() + (size_t)y * stride; }
+  };
+  void resize(Plane& plane, int width);
+  void box(Plane& plane, int width);
+
+  int n_, rows_, columns_, first_, count_;
+  Extent tile_ = {};
+  Plane left_, right_;           // the images, less the tile's mean, where the windows reach
+  Plane left_sum_, left_square_;  // sums of L and L^2 over the window
+  Plane sum_, square_, step_, step_square_;  // sums of R, R^2, D and D^2 with D(x) = R(x - 1) - R(x)
+  Plane distance_, scratch_;
+};
+
+}  // namespace dualpix
