@@ -56,7 +56,7 @@ void pyramid_down(Map image, Output half, int threads) {
 }
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
-           int encc_window, float ratio_threshold, float noise_floor, int threads) {
+           int encc_window, float ratio_threshold, float noise_floor, int threads, int cost) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
   same_shape(left, alpha, "alpha must have the shape of left");
@@ -64,10 +64,12 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(count >= 3, "at least three disparities");
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
+  require(cost >= 0 && cost <= 4, "cost must be 0 (sad), 1 (ssd), 2 (ncc), 3 (zncc) or 4 (bt)");
   require(subpixel >= 0 && subpixel <= 2, "subpixel must be 0 (parabola), 1 (histeq) or 2 (encc)");
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
-  const dualpix::Matching options = {first,
+  const dualpix::Matching options = {(dualpix::Cost)cost,
+                                     first,
                                      count,
                                      taps.data(),
                                      (int)taps.shape(0) - 1,
@@ -136,8 +138,8 @@ NB_MODULE(_core, m) {
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
   m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"), "subpixel"_a, map("bias"),
         "encc_window"_a,
-        "ratio_threshold"_a, "noise_floor"_a, "threads"_a,
-        "Local parabolas from the windowed SAD cost over the disparities first .. first + count - 1.");
+        "ratio_threshold"_a, "noise_floor"_a, "threads"_a, "cost"_a = 0,
+        "Local parabolas from the windowed cost over the disparities first .. first + count - 1.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");

@@ -22,21 +22,40 @@ namespace {
 // Mean square of a window, on a 0..255 scale, below which there is only noise and rounding to correlate.
 constexpr float kTextureless = 0.5f;
 
-// out(x) = in(x) + ... + in(x + n - 1) for x in [0, count): sums of 1, 2, 4 ... terms. `in` is used up.
-DUALPIX_CLONES void sum_along_row(float* in, float* out, int count, int length, int n) {
-  std::fill(out, out + count, 0.0f);
-  for (int bit = 1, at = 0; bit <= n; bit *= 2) {
+DUALPIX_INLINE void add_to(float* __restrict sum, const float* __restrict a, int count) {
+  for (int x = 0; x < count; ++x) sum[x] += a[x];
+}
+
+// row(x) becomes row(x) + ... + row(x + n - 1), `width` of them, by sums of 1, 2, 4 ... terms; a and b are scratch.
+DUALPIX_INLINE void sum_along_row(float* row, int width, int n, float* a, float* b) {
+  const int length = width + n - 1;
+  std::copy_n(row, length, a);
+  int at = 1;  // n is odd: the row itself is the sum of one term
+  for (int bit = 2; bit <= n; bit *= 2) {
+    const float* __restrict from = a;
+    float* __restrict to = b;
+    for (int x = 0; x + bit <= length; ++x) to[x] = from[x] + from[x + bit / 2];
+    std::swap(a, b);
     if (n & bit) {
-      for (int x = 0; x < count; ++x) out[x] += in[x + at];
+      add_to(row, a + at, width);
       at += bit;
     }
-    if (2 * bit <= n)
-      for (int x = 0; x + bit < length; ++x) in[x] += in[x + bit];
   }
 }
 
-DUALPIX_CLONES void add_rows(const float* a, const float* b, float* out, int count) {
-  for (int x = 0; x < count; ++x) out[x] = a[x] + b[x];
+// out = the sums of n x n pixels right of and below every pixel of `rows`, height x width of them; `rows` is used up.
+DUALPIX_CLONES void box(float* rows, float* out, int stride, int width, int height, int n, float* a, float* b) {
+  auto row = [&](int y) { return rows + (size_t)y * stride; };
+  for (int y = 0; y < height + n - 1; ++y) sum_along_row(row(y), width, n, a, b);
+  for (int y = 0; y < height; ++y) std::copy_n(row(y), width, out + (size_t)y * stride);
+  int at = 1;
+  for (int bit = 2; bit <= n; bit *= 2) {
+    for (int y = 0; y + bit <= height + n - 1; ++y) add_to(row(y), row(y + bit / 2), width);
+    if (n & bit) {
+      for (int y = 0; y < height; ++y) add_to(out + (size_t)y * stride, row(y + at), width);
+      at += bit;
+    }
+  }
 }
 
 DUALPIX_CLONES void square_difference(const float* a, const float* b, float* out, int count) {
@@ -66,40 +85,20 @@ Peak between(float p, float q, float c, float e, float g) {
 }  // namespace
 
 Encc::Encc(int n, int rows, int columns, int first, int count)
-    : n_(n), rows_(rows), columns_(columns), first_(first), count_(count) {
-  const int reach = columns + count + 1;  // of the right windows: x - d and one beside it, for every d
-  resize(left_, columns + n);
-  resize(left_sum_, columns + n);
-  resize(left_square_, columns + n);
-  for (Plane* plane : {&right_, &sum_, &square_, &step_, &step_square_}) resize(*plane, reach + n + 1);
-  resize(distance_, columns + n);
-  resize(scratch_, reach + n + 1);
+    : n_(n),
+      first_(first),
+      count_(count),
+      stride_(columns + count + n + 2),  // the right windows reach furthest: x - d for every d, and one beside it
+      row_a_(stride_),
+      row_b_(stride_) {
+  for (Plane* plane : {&left_, &left_sum_, &left_square_, &right_, &sum_, &square_, &step_, &step_square_, &distance_,
+                       &scratch_})
+    plane->assign((size_t)stride_ * (rows + n), 0.0f);
 }
 
-void Encc::resize(Plane& plane, int width) {
-  plane.stride = width;
-  plane.data.assign((size_t)width * (rows_ + n_), 0.0f);
-}
-
-// In place: every pixel becomes the sum of the n x n pixels right of and below it. `width` sums a row.
-void Encc::box(Plane& plane, int width) {
-  const int height = tile_.y1 - tile_.y0 + n_ - 1;
-  for (int y = 0; y < height; ++y) {
-    sum_along_row(plane.row(y), scratch_.row(0), width, width + n_ - 1, n_);
-    std::copy_n(scratch_.row(0), width, plane.row(y));
-  }
-  // The same down the columns, whole rows at a time; sums of 2^k rows replace the rows.
-  const int rows = tile_.y1 - tile_.y0;
-  for (int y = 0; y < rows; ++y) std::fill_n(scratch_.row(y), width, 0.0f);
-  for (int bit = 1, at = 0; bit <= n_; bit *= 2) {
-    if (n_ & bit) {
-      for (int y = 0; y < rows; ++y) add_rows(scratch_.row(y), plane.row(y + at), scratch_.row(y), width);
-      at += bit;
-    }
-    if (2 * bit <= n_)
-      for (int y = 0; y + bit < height; ++y) add_rows(plane.row(y), plane.row(y + bit), plane.row(y), width);
-  }
-  for (int y = 0; y < rows; ++y) std::copy_n(scratch_.row(y), width, plane.row(y));
+void Encc::sum_windows(Plane& plane, int width) {
+  box(plane.data(), scratch_.data(), stride_, width, tile_.y1 - tile_.y0, n_, row_a_.data(), row_b_.data());
+  std::swap(plane, scratch_);
 }
 
 void Encc::start(const float* left, const float* right, int h, int w, const Extent& tile) {
@@ -114,42 +113,42 @@ void Encc::start(const float* left, const float* right, int h, int w, const Exte
   const int origin = tile.x0 - half - (first_ + count_), reach = columns + count_ + 1;
   auto clamp = [](int i, int size) { return std::min(std::max(i, 0), size - 1); };
   for (int y = 0; y < height; ++y) {
-    const size_t row = (size_t)clamp(tile.y0 - half + y, h) * w;
+    const size_t begin = (size_t)clamp(tile.y0 - half + y, h) * w;
     for (int i = 0; i < columns + n_ - 1; ++i) {
-      const float value = left[row + clamp(tile.x0 - half + i, w)] - mean;
-      left_.row(y)[i] = left_sum_.row(y)[i] = value;
-      left_square_.row(y)[i] = value * value;
+      const float value = left[begin + clamp(tile.x0 - half + i, w)] - mean;
+      row(left_, y)[i] = row(left_sum_, y)[i] = value;
+      row(left_square_, y)[i] = value * value;
     }
-    for (int i = 0; i < reach + n_; ++i) right_.row(y)[i] = right[row + clamp(origin + i, w)] - mean;
-    const float* r = right_.row(y);
+    for (int i = 0; i < reach + n_; ++i) row(right_, y)[i] = right[begin + clamp(origin + i, w)] - mean;
+    const float* r = row(right_, y);
     for (int i = 0; i < reach + n_ - 1; ++i) {
-      const float before = i ? r[i - 1] : right[row + clamp(origin - 1, w)] - mean, step = before - r[i];
-      sum_.row(y)[i] = r[i];
-      square_.row(y)[i] = r[i] * r[i];
-      step_.row(y)[i] = step;
-      step_square_.row(y)[i] = step * step;
+      const float before = i ? r[i - 1] : right[begin + clamp(origin - 1, w)] - mean, step = before - r[i];
+      row(sum_, y)[i] = r[i];
+      row(square_, y)[i] = r[i] * r[i];
+      row(step_, y)[i] = step;
+      row(step_square_, y)[i] = step * step;
     }
   }
-  box(left_sum_, columns);
-  box(left_square_, columns);
-  for (Plane* plane : {&sum_, &square_, &step_, &step_square_}) box(*plane, reach);
+  sum_windows(left_sum_, columns);
+  sum_windows(left_square_, columns);
+  for (Plane* plane : {&sum_, &square_, &step_, &step_square_}) sum_windows(*plane, reach);
 }
 
 void Encc::measure(int d) {
   const int columns = tile_.x1 - tile_.x0, shift = first_ + count_ - d;
   for (int y = 0; y < tile_.y1 - tile_.y0 + n_ - 1; ++y)
-    square_difference(left_.row(y), right_.row(y) + shift, distance_.row(y), columns + n_ - 1);
-  box(distance_, columns);
+    square_difference(row(left_, y), row(right_, y) + shift, row(distance_, y), columns + n_ - 1);
+  sum_windows(distance_, columns);
   const float inverse = 1.0f / (n_ * n_);
   for (int y = 0; y < tile_.y1 - tile_.y0; ++y)
-    centre(distance_.row(y), left_sum_.row(y), sum_.row(y) + shift, columns, inverse);
+    centre(row(distance_, y), row(left_sum_, y), row(sum_, y) + shift, columns, inverse);
 }
 
 bool Encc::peak(int x, int y, int d, float before, float at, float after, float* offset) const {
   const float inverse = 1.0f / (n_ * n_);
   const int i = x + first_ + count_ - d;
   auto norm = [&](const Plane& square, const Plane& sum, int k) {
-    return square.row(y)[k] - sum.row(y)[k] * sum.row(y)[k] * inverse;
+    return row(square, y)[k] - row(sum, y)[k] * row(sum, y)[k] * inverse;
   };
   *offset = 0;
   const float c = norm(square_, sum_, i);

@@ -22,7 +22,7 @@ class Encc {
 
   // |L - R_d|^2 of the zero-mean windows L around x and R_d around x - d, for every pixel of the tile.
   void measure(int d);
-  const float* distances(int row) const { return distance_.row(row); }
+  const float* distances(int y) const { return row(distance_, y); }
 
   // The offset from d, in [-1, 1], at which the window interpolated between those at d and d + 1, or d - 1, correlates
   // best with the left one, given the distances at d - 1, d and d + 1. False where the window has no texture.
@@ -30,21 +30,17 @@ class Encc {
   bool peak(int x, int y, int d, float before, float at, float after, float* offset) const;
 
  private:
-  struct Plane {
-    int stride = 0;
-    std::vector<float> data;
-    float* row(int y) { return data.data() + (size_t)y * stride; }
-    const float* row(int y) const { return data.data() + (size_t)y * stride; }
-  };
-  void resize(Plane& plane, int width);
-  void box(Plane& plane, int width);
+  using Plane = std::vector<float>;  // rows of stride_ values
+  float* row(Plane& plane, int y) { return plane.data() + (size_t)y * stride_; }
+  const float* row(const Plane& plane, int y) const { return plane.data() + (size_t)y * stride_; }
+  void sum_windows(Plane& plane, int width);
 
-  int n_, rows_, columns_, first_, count_;
+  int n_, first_, count_, stride_;
   Extent tile_ = {};
-  Plane left_, right_;           // the images, less the tile's mean, where the windows reach
-  Plane left_sum_, left_square_;  // sums of L and L^2 over the window
+  Plane left_, right_;                       // the images, less the tile's mean, where the windows reach
+  Plane left_sum_, left_square_;             // sums of L and L^2 over the window
   Plane sum_, square_, step_, step_square_;  // sums of R, R^2, D and D^2 with D(x) = R(x - 1) - R(x)
-  Plane distance_, scratch_;
+  Plane distance_, scratch_, row_a_, row_b_;
 };
 
 }  // namespace dualpix

@@ -18,13 +18,19 @@ def gaussian_window(omega):
     return taps / taps.sum()
 
 
-def smooth(image, taps):
-    """Separable window with symmetric padding (the mirror repeats the edge pixel)."""
+def box_window(side):
+    """Equal taps, an odd number of them, no more than the side."""
+    n = 2 * int(side // 2) + 1
+    return np.full(n, 1 / n)
+
+
+def smooth(image, taps, padding="symmetric"):
+    """Separable window with symmetric padding (the mirror repeats the edge pixel), or another one of np.pad."""
     half = len(taps) // 2
     for axis in (1, 0):
         pad = [(0, 0), (0, 0)]
         pad[axis] = (half, half)
-        padded, n = np.pad(image, pad, mode="symmetric"), image.shape[axis]
+        padded, n = np.pad(image, pad, mode=padding), image.shape[axis]
         slices = (np.take(padded, range(k, k + n), axis) for k in range(len(taps)))
         image = sum(tap * s for tap, s in zip(taps, slices, strict=True))
     return image
@@ -40,10 +46,51 @@ def shifted(right, d):
     return out
 
 
-def cost_volume(left, right, disparities, omega):
-    """C[i] = window * |L(x) - R(x - d_i)|."""
-    taps = gaussian_window(omega)
-    return np.stack([smooth(np.abs(left - shifted(right, d)), taps) for d in disparities])
+def correlation_cost(L, R, taps):
+    """1 - W*(L R) / sqrt(W*L^2 W*R^2); windows below 0.1 in root mean square count as that, so that 0 / 0 is 0."""
+    L2, R2 = (np.maximum(smooth(image**2, taps), 0.1**2) for image in (L, R))
+    return 1 - smooth(L * R, taps) / np.sqrt(L2 * R2)
+
+
+def zero_mean_correlation_cost(L, R, taps):
+    """The same of windows less their weighted means: W*((L - mean)(R - mean)) = W*(L R) - (W*L)(W*R)."""
+    L, R = L - L.mean(), R - L.mean()  # changes nothing but the rounding
+
+    def covariance(a, b):
+        return smooth(a * b, taps) - smooth(a, taps) * smooth(b, taps)
+
+    return 1 - covariance(L, R) / np.sqrt(np.maximum(covariance(L, L), 0.1**2) * np.maximum(covariance(R, R), 0.1**2))
+
+
+def half_way(image):
+    """Least and greatest of a pixel and the values half-way to its left and right neighbours; ends are repeated."""
+    padded = np.pad(image, ((0, 0), (1, 1)), mode="edge")
+    values = image, (image + padded[:, :-2]) / 2, (image + padded[:, 2:]) / 2
+    return np.min(values, axis=0), np.max(values, axis=0)
+
+
+def birchfield_tomasi(left, right, d):
+    """The lesser of the distances of R(x - d) from the half-way interval of L(x), and of L(x) from that of R(x - d)."""
+
+    def distance(value, low, high):
+        return np.maximum(np.maximum(value - high, low - value), 0)
+
+    there = distance(shifted(right, d), *half_way(left))
+    back = distance(left, *(shifted(bound, d) for bound in half_way(right)))
+    return np.minimum(there, back)
+
+
+def cost_volume(left, right, disparities, omega, cost="sad"):
+    """C[i] of L(x) and R(x - d_i); bt has a box of side omega and replicate padding, the others a Gaussian."""
+    taps = box_window(omega) if cost == "bt" else gaussian_window(omega)
+    of = {
+        "sad": lambda d: smooth(np.abs(left - shifted(right, d)), taps),
+        "ssd": lambda d: smooth((left - shifted(right, d)) ** 2, taps),
+        "ncc": lambda d: correlation_cost(left, shifted(right, d), taps),
+        "zncc": lambda d: zero_mean_correlation_cost(left, shifted(right, d), taps),
+        "bt": lambda d: smooth(birchfield_tomasi(left, right, d), taps, "edge"),
+    }[cost]
+    return np.stack([of(d) for d in disparities])
 
 
 # ---- parabola, vertex, confidence -----------------------------------------------------------------
@@ -60,7 +107,49 @@ def vertex_histeq(l, r, bias):
     return x - np.interp(x, np.linspace(-1, 1, 21), bias)
 
 
-def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold):
+def windows(image, n, reach):
+    """The zero-mean n x n windows around every pixel and `reach` columns beyond; the last pixel goes on outside."""
+    half = n // 2
+    padded = np.pad(image, ((half, half), (half + reach, half + reach)), mode="edge")
+    w = np.lib.stride_tricks.sliding_window_view(padded, (n, n))
+    return w - w.mean(axis=(2, 3), keepdims=True)
+
+
+def correlation(a, b):
+    return (a * b).sum(axis=(2, 3)) / np.sqrt((a * a).sum(axis=(2, 3)) * (b * b).sum(axis=(2, 3)) + 1e-300)
+
+
+def vertex_encc(left, right, d0, n):
+    """Offset from d0 where the correlation of the left window with the interpolated right one peaks; texture or not.
+
+    Windows of the right image at k and k - 1, with t between them. Where one of the two intervals beside d0 has no
+    interior maximum, it offers d0 itself.
+    """
+    reach = int(np.abs(d0).max()) + 2
+    rows, cols = np.indices(left.shape)
+    L, R = windows(left, n, 0), windows(right, n, reach)
+    best = np.full(left.shape, -np.inf)
+    offset = np.zeros(left.shape)
+    for k in (cols - d0, cols - d0 + 1):
+        Rk, Rk1 = R[rows, k + reach], R[rows, k - 1 + reach]
+        rho1, rho2, r = correlation(L, Rk), correlation(L, Rk1), correlation(Rk, Rk1)
+        size = np.sqrt((Rk * Rk).sum(axis=(2, 3)))
+        lam = np.sqrt((Rk1 * Rk1).sum(axis=(2, 3))) / np.maximum(size, 1e-300)
+        denominator = lam * (r * rho2 - rho1) - (rho2 - r * rho1)
+        inside = (denominator < 0) & (1 - r**2 > 1e-6)
+        t = np.divide(rho2 - r * rho1, denominator, out=(cols - d0 - k).astype(float), where=inside)
+        at_d0 = correlation(L, R[rows, cols - d0 + reach]) ** 2
+        value = np.divide(rho1**2 + rho2**2 - 2 * r * rho1 * rho2, 1 - r**2, out=at_d0, where=inside)
+        # the match lies at k + t, so d = x - k - t
+        better = value > best
+        offset[better] = (cols - k - t - d0)[better]
+        best[better] = value[better]
+    centre = R[rows, cols - d0 + reach]
+    textured = (centre**2).mean(axis=(2, 3)) > 0.5
+    return np.where(textured, np.clip(offset, -1, 1), 0), textured
+
+
+def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold, views=None, encc_window=None, noise_floor=0):
     """alpha, beta of every pixel from its cost volume, scaled by the confidence of section 3."""
     n, rows, cols = len(disparities), *np.indices(cost.shape[1:])
     # The winner has two neighbours: it is never the first or the last disparity.
@@ -68,8 +157,14 @@ def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold):
     c0 = cost[i0, rows, cols]
     l = np.maximum(cost[i0 - 1, rows, cols] - c0, 0)
     r = np.maximum(cost[i0 + 1, rows, cols] - c0, 0)
-    x = vertex_parabola(l, r) if subpixel == "parabola" else vertex_histeq(l, r, bias)
     a = (l + r) / 2
+    if subpixel == "encc":
+        x, textured = vertex_encc(*views, disparities[0] + i0, encc_window)
+        a = a * textured
+    else:
+        x = vertex_parabola(l, r) if subpixel == "parabola" else vertex_histeq(l, r, bias)
+    if noise_floor:
+        a = a / (c0 + noise_floor)
 
     others = np.where(np.arange(n)[:, None, None] == i0, np.inf, cost)
     i1 = np.argmin(others, axis=0)
@@ -99,37 +194,56 @@ def invalidate(alpha, beta, threshold):
 
 
 # ---- aggregation ----------------------------------------------------------------------------------
-def path(alpha, beta, guide, step, penalty, sigma):
-    """A, B along one direction; a path starts with the local parabola."""
+def path(alpha, beta, guide, step, penalty, sigma, exact=False, d=None, tau=0):
+    """The messages A, B that arrive at every pixel along one direction; a path starts with the local parabola."""
     dy, dx = step
     h, w = alpha.shape
-    A, B = alpha.copy(), beta.copy()
+    A, B = np.zeros_like(alpha), np.zeros_like(beta)
     for y in range(h)[:: dy or 1]:
         for x in range(w)[:: dx or 1]:
-            yp, xp = y - dy, x - dx
-            if 0 <= yp < h and 0 <= xp < w:
-                # Pa = P w min(max(A_{p-1}, 0), 1);  A_p = alpha_p + Pa;  B_p = beta_p + Pa B_{p-1} / A_{p-1}
-                weight = np.exp(-((guide[y, x] - guide[yp, xp]) ** 2) / sigma**2)
-                Pa = penalty * weight * min(max(A[yp, xp], 0), 1)
-                A[y, x] = alpha[y, x] + Pa
-                B[y, x] = beta[y, x] + (Pa * B[yp, xp] / A[yp, xp] if A[yp, xp] > 0 else 0)
+            p, q = (y, x), (y - dy, x - dx)
+            if not (0 <= q[0] < h and 0 <= q[1] < w):
+                continue
+            Pw = penalty * np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2)
+            if d is not None:
+                Pw /= (1 + (d[p] - d[q]) ** 2 / tau**2) ** 2
+            Aq, Bq = alpha[q] + A[q], beta[q] + B[q]
+            # exact: the minimum over d' of Aq d'^2 + Bq d' + Pw (d - d')^2;  paper: Pa = P w min(max(Aq, 0), 1)
+            message = Aq * Pw / (Aq + Pw + 1e-30) if exact else Pw * min(max(Aq, 0), 1)
+            A[p] = message
+            B[p] = message * Bq / Aq if Aq > 0 else 0
+    return A, B
+
+
+def one_pass(alpha, beta, guide, paths, *options):
+    """The sums over paths of local term and message; with exact messages the local term counts once."""
+    exact = len(options) > 2 and options[2]
+    A, B = ((1 if exact else paths) * m for m in (alpha, beta))
+    for step in DIRECTIONS[:paths]:
+        A_r, B_r = path(alpha, beta, guide, step, *options)
+        A, B = A + A_r, B + B_r
     return A, B
 
 
 def aggregate(alpha, beta, guide, penalty, sigma, paths, iterations, normalize):
     """S = sum over paths, iterated with alpha, beta <- N S / paths."""
     N = alpha / np.maximum(alpha.mean(), 1e-30) if normalize else 1
-    A, B = None, None
-    for iteration in range(iterations):
-        if iteration:
-            alpha, beta = N * A / paths, N * B / paths
-            if normalize:  # repeated, N runs out of float32's range
-                bounded = np.clip(alpha, 1e-12, 1e12) / np.maximum(alpha, 1e-12)
-                alpha, beta = alpha * bounded, beta * bounded
-        A, B = 0, 0
-        for step in DIRECTIONS[:paths]:
-            A_r, B_r = path(alpha, beta, guide, step, penalty, sigma)
-            A, B = A + A_r, B + B_r
+    A, B = one_pass(alpha, beta, guide, paths, penalty, sigma)
+    for _ in range(iterations - 1):
+        alpha, beta = N * A / paths, N * B / paths
+        if normalize:  # repeated, N runs out of float32's range
+            bounded = np.clip(alpha, 1e-12, 1e12) / np.maximum(alpha, 1e-12)
+            alpha, beta = alpha * bounded, beta * bounded
+        A, B = one_pass(alpha, beta, guide, paths, penalty, sigma)
+    return A, B
+
+
+def aggregate_exact(alpha, beta, guide, K, sigma, paths, iterations, tau):
+    """Beliefs; every iteration from the same parabolas, with weights from the disparities of the one before."""
+    P = K * alpha.mean()
+    A, B = one_pass(alpha, beta, guide, paths, P, sigma, True)
+    for _ in range(iterations - 1 if tau else 0):
+        A, B = one_pass(alpha, beta, guide, paths, P, sigma, True, minimizer(A, B), tau)
     return A, B
 
 
@@ -172,23 +286,26 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
     """A, B of one scale; the prior is a pair of coefficient maps of the same size, or None."""
     omega = params["window"]
     cost = cost_volume(left, right, disparities, omega)
-    alpha, beta = local_parabolas(cost, disparities, params["subpixel"], params["bias"], params["ratio_threshold"])
+    alpha, beta = local_parabolas(
+        cost,
+        disparities,
+        params["subpixel"],
+        params["bias"],
+        params["ratio_threshold"],
+        (left, right),
+        params["encc_window"],
+        params["noise_floor"],
+    )
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
     alpha, beta = alpha / divisor, beta / divisor
     if prior is not None:
         alpha = alpha + params["prior_weight"] * prior[0]
         beta = beta + params["prior_weight"] * prior[1]
     alpha, beta = invalidate(alpha, beta, params["invalid_threshold"])
-    return aggregate(
-        alpha,
-        beta,
-        guide,
-        params["penalty"],
-        params["edge_sigma"],
-        params["paths"],
-        iterations,
-        params["normalize_iterations"],
-    )
+    strength = guide, params["penalty"], params["edge_sigma"], params["paths"], iterations
+    if params["messages"] == "exact":
+        return aggregate_exact(alpha, beta, *strength, params["robust_tau"])
+    return aggregate(alpha, beta, *strength, params["normalize_iterations"])
 
 
 def disparity(left, right, guide, params):

@@ -114,6 +114,104 @@ def test_same_bytes_for_any_threads():
     assert len({(A.tobytes(), B.tobytes()) for A, B in runs}) == 1
 
 
+# ---- exact and robust messages ---------------------------------------------------------------------
+
+
+def exact_params(**changes):
+    return preset("dslr-a").replace(**({"messages": "exact", "penalty": 50, "edge_sigma": 30} | changes))
+
+
+@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("tau", [0, 0.5])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
+    alpha, beta, guide = random_maps(shape)
+    params = exact_params(robust_tau=tau, paths=paths)
+    A, B = aggregate(alpha.copy(), beta.copy(), guide, params, 3, threads=2)
+    as_float = [m.astype(float) for m in (alpha, beta, guide)]
+    expected = reference.aggregate_exact(*as_float, params.penalty, params.edge_sigma, paths, 3, tau)
+    np.testing.assert_allclose(A, expected[0], rtol=1e-4)
+    np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("K", [0.1, 10, 1e4])
+def test_along_a_row_exact_messages_are_the_minimum_of_the_energy(K):
+    """Forward + backward = the tridiagonal solution of sum alpha (d - v)^2 + P w (d_p - d_q)^2, curvature included."""
+    alpha, beta, guide = random_maps((1, 40))
+    A, B = aggregate(alpha.copy(), beta.copy(), guide, exact_params(penalty=K, paths=4), 1, threads=1)
+    a, b, g = (m[0].astype(float) for m in (alpha, beta, guide))
+    Pw = K * a.mean() * np.exp(-(np.diff(g) ** 2) / 30**2)
+    H = np.diag(a) + np.diag(np.r_[Pw, 0] + np.r_[0, Pw]) - np.diag(Pw, 1) - np.diag(Pw, -1)
+    np.testing.assert_allclose(minimizer(A, B)[0], np.linalg.solve(H, -b / 2), rtol=1e-4, atol=1e-4)
+    # What is left of the curvature when all other pixels give way: an inverse variance.
+    np.testing.assert_allclose(A[0], 1 / np.diag(np.linalg.inv(H)), rtol=1e-3)
+
+
+def test_robust_weights_minimise_over_all_other_pixels_by_brute_force():
+    """Three pixels, robust weights given by a disparity with a step: brute force over a grid of the two others."""
+    alpha = np.array([[1.0, 0.01, 2.0]], np.float32)
+    v = np.array([0.0, 3.0, 4.0])
+    beta = (-2 * alpha * v).astype(np.float32)
+    d = np.array([[0.0, 3.0, 4.0]], np.float32)
+    A, B = np.empty_like(alpha), np.empty_like(alpha)
+    _core.aggregate(alpha, beta, np.zeros_like(alpha), A, B, True, 5.0, 1.0, 4, d, 0.7, 1, 1)
+    w = 5 / (1 + np.diff(d[0]) ** 2 / 0.7**2) ** 2
+    grid = np.linspace(-1, 5, 1201)
+    d0, d1 = np.meshgrid(grid, grid, indexing="ij")
+    # energy of pixel 1 after the best d0, then after the best d2
+    from_left = (alpha[0, 0] * (d0 - v[0]) ** 2 + w[0] * (d1 - d0) ** 2).min(axis=0)
+    from_right = (alpha[0, 2] * (d0 - v[2]) ** 2 + w[1] * (d1 - d0) ** 2).min(axis=0)
+    total = alpha[0, 1] * (grid - v[1]) ** 2 + from_left + from_right
+    assert minimizer(A, B)[0, 1] == pytest.approx(grid[np.argmin(total)], abs=0.01)
+
+
+@pytest.mark.parametrize("penalty", [1e-6, 1, 5000, 1e6])
+def test_no_exact_penalty_overflows(penalty):
+    alpha, beta, _ = random_maps((5, 3000))
+    params = exact_params(penalty=penalty, robust_tau=0.05)
+    A, B = aggregate(alpha, beta, np.zeros_like(alpha), params, 4, threads=1)
+    assert np.isfinite(A).all()
+    d = minimizer(A, B)
+    assert np.isfinite(d).all()
+    assert np.abs(d).max() <= 5.001
+
+
+def test_nothing_known_stays_nothing():
+    zero = np.zeros((6, 7), np.float32)
+    A, B = aggregate(zero.copy(), zero.copy(), zero, exact_params(robust_tau=0.1), 3, threads=1)
+    assert not A.any()
+    assert not minimizer(A, B).any()
+
+
+def test_a_step_stays_a_step():
+    """Noisy vertices on both sides of a depth edge the guide does not show: only robust weights keep it."""
+    rng = np.random.default_rng(0)
+    truth = np.where(np.arange(80) < 40, 0.0, 2.0) * np.ones((60, 1))
+    alpha = np.ones(truth.shape, np.float32)
+    beta = (-2 * (truth + rng.normal(0, 0.3, truth.shape))).astype(np.float32)
+    guide = np.zeros_like(alpha)
+
+    def width(tau):
+        d = minimizer(*aggregate(alpha.copy(), beta.copy(), guide, exact_params(penalty=300, robust_tau=tau), 8, 1))
+        profile = np.median(d, axis=0)
+        return ((profile > 0.2) & (profile < 1.8)).sum(), np.abs(d - truth)[:, np.abs(np.arange(80) - 39.5) > 5].mean()
+
+    smeared, _ = width(0)
+    sharp, error = width(0.1)
+    assert smeared >= 8
+    assert sharp <= 2
+    assert error < 0.08
+
+
+def test_exact_same_bytes_for_any_threads():
+    alpha, beta, guide = random_maps((153, 1031))
+    runs = [aggregate(alpha, beta, guide, exact_params(robust_tau=0.1), 3, threads) for threads in (1, 2, 5)]
+    assert len({(A.tobytes(), B.tobytes()) for A, B in runs}) == 1
+
+
+# ---- before aggregation -----------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (8, 10), (13, 17)])
 @pytest.mark.parametrize("with_prior", [False, True])
 def test_condition_is_border_prior_and_invalidation(shape, with_prior):
@@ -140,7 +238,7 @@ from dualpix import _core
 maps = [np.ones((9, 2_000_000), np.float32) for _ in range(5)]
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
-    _core.aggregate(*maps, 1, 1, 8, 1, 512)
+    _core.aggregate(*maps, False, 1, 1, 8, None, 0, 1, 512)
     print("done", maps[3][0, 0] > 1)
 except MemoryError:
     print("MemoryError")
@@ -158,13 +256,13 @@ except MemoryError:
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
     with pytest.raises(ValueError, match="4 or 8"):
-        _core.aggregate(*maps, 1, 1, 6, 1, 1)
+        _core.aggregate(*maps, False, 1, 1, 6, None, 0, 1, 1)
     for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]], [maps[3], maps[2]]):
         with pytest.raises(ValueError, match="must not be inputs"):
-            _core.aggregate(*maps[:3], *outputs, 1, 1, 8, 1, 1)
+            _core.aggregate(*maps[:3], *outputs, False, 1, 1, 8, None, 0, 1, 1)
     with pytest.raises(ValueError, match="same map"):
-        _core.aggregate(*maps[:4], maps[3], 1, 1, 8, 1, 1)
+        _core.aggregate(*maps[:4], maps[3], False, 1, 1, 8, None, 0, 1, 1)
     with pytest.raises(ValueError, match="guide"):
-        _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], 1, 1, 8, 1, 1)
+        _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], False, 1, 1, 8, None, 0, 1, 1)
     with pytest.raises(TypeError):
-        _core.aggregate(*maps[:4], maps[4].astype(np.float64), 1, 1, 8, 1, 1)
+        _core.aggregate(*maps[:4], maps[4].astype(np.float64), False, 1, 1, 8, None, 0, 1, 1)

@@ -149,7 +149,7 @@ def test_guide_of_another_size(refused):
 
 
 def test_image_smaller_than_the_window(refused):
-    assert "33x33" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
+    assert "35x35" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
 
 
 # ---- parameters ----------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_range_wider_than_the_image(refused):
         (("--set", "iterations=3,0"), "iterations", "from 1 to 64"),
         (("--set", "normalize_iterations=yes"), "normalize_iterations", "true or false"),
         (("--set", "paths=5"), "paths", "4 or 8"),
-        (("--set", "subpixel=encc"), "subpixel", "parabola or histeq"),
+        (("--set", "subpixel=spline"), "subpixel", "parabola or histeq or encc"),
         (("--config", "missing.toml"), "missing.toml", "no such file: check"),
         (("--config", "bad.toml"), "bad.toml", "line 2"),
         (("--config", "wrong.toml"), "wrong.toml", "window must be a number from 0.5 to 64"),

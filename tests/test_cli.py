@@ -109,7 +109,7 @@ def test_sidecar_tells_how_the_map_came_about(call, folder):
     call(*MATCH, "--threads", "1", "--confidence", "c.npy")
     sidecar = json.loads((folder / "out.json").read_text())
     d = read_map("out.tiff")
-    assert sidecar["parameters"] == preset("dslr-a").replace(window=2, range=(-4, 4)).to_dict()
+    assert sidecar["parameters"] == preset("auto").replace(window=2, range=(-4, 4), iterations=(4,)).to_dict()
     assert sidecar["dualpix"] == dualpix.__version__
     assert "x_left - x_right" in sidecar["sign"]
     assert "pixels" in sidecar["unit"]
@@ -118,7 +118,7 @@ def test_sidecar_tells_how_the_map_came_about(call, folder):
     assert sidecar["inputs"] == {"left": "left.png", "right": "right.png"}
     assert sidecar["outputs"] == {"disparity": "out.tiff", "sidecar": "out.json", "confidence": "c.npy"}
     assert sidecar["threads"] == 1
-    assert sidecar["preset"] == "dslr-a"
+    assert sidecar["preset"] == "auto"
     assert set(sidecar["timings"]) >= {"read", "pyramid", "matching", "aggregation"}
 
 
@@ -384,7 +384,7 @@ def test_simulate_into_a_folder_that_exists(call, scene):
 def test_presets_are_listed(call):
     code, out, err = call("presets")
     assert (code, err) == (0, "")
-    assert [line.split()[0] for line in out.splitlines()] == ["dslr-a", "dslr-b"]
+    assert [line.split()[0] for line in out.splitlines()] == ["auto", "dslr-a", "dslr-b"]
     assert json.loads(call("presets", "--json")[1])["dslr-b"]["parameters"] == preset("dslr-b").to_dict()
 
 
@@ -520,7 +520,7 @@ def test_process_shows_stage_and_scale_on_a_terminal(folder, quiet):
         pass
     os.close(ours)
     assert done.returncode == 0
-    assert (b"scale 3 of 3" in shown) is not quiet
+    assert (b"scale 1 of 1" in shown) is not quiet
     assert bool(done.stdout) is not quiet
 
 

@@ -37,8 +37,13 @@ def test_presets_hold_the_papers_values(
     assert preset(name).to_dict() == {
         "cost": "sad",
         "window": window,
-        "subpixel": "histeq",
+        "subpixel": "encc",
+        "encc_window": 15,
+        "noise_floor": 0,
         "messages": "paper",
+        "robust_tau": 0,
+        "guide_gamma": 1,
+        "exposure": 0,
         "penalty": penalty,
         "edge_sigma": edge_sigma,
         "iterations": list(iterations),
@@ -53,7 +58,7 @@ def test_presets_hold_the_papers_values(
 
 
 def test_every_preset_has_a_one_line_description():
-    assert set(preset_descriptions()) == set(preset_names()) == {"dslr-a", "dslr-b"}
+    assert set(preset_descriptions()) == set(preset_names()) == {"auto", "dslr-a", "dslr-b"}
     assert all(text and "\n" not in text for text in preset_descriptions().values())
 
 
@@ -79,7 +84,7 @@ def test_params_are_frozen_and_hashable():
 
 def test_replace_changes_only_what_it_names():
     changed = BASE.replace(window=5, iterations=[1, 2])
-    assert (changed.window, changed.iterations, changed.scales) == (5.0, (1, 2), 2)
+    assert (changed.window, changed.iterations) == (5.0, (1, 2))
     assert changed.replace(window=8, iterations=(3, 3, 2)) == BASE
 
 
@@ -121,8 +126,9 @@ def test_values_are_stored_in_their_own_type(name, value, stored):
 BAD_VALUES = [
     *[("cost", value) for value in ("ncc", 1, None)],
     *[("window", value) for value in (0.49, 64.1, -8, math.nan, math.inf, True, "8", None, 10**400, 1j)],
-    *[("subpixel", value) for value in ("encc", "", True)],
-    *[("messages", value) for value in ("exact", b"paper")],
+    *[("subpixel", value) for value in ("ENCC", "", True)],
+    *[("encc_window", value) for value in (8, 1, 65, 9.0)],
+    *[("messages", value) for value in ("exakt", b"paper")],
     *[("penalty", value) for value in (0, -1, 1.1e6)],
     *[("edge_sigma", value) for value in (0, 1.1e4)],
     *[("iterations", value) for value in ((), (0,), (65,), (1,) * 9, (1.0,), (True,), 3, "3", {1: 2})],
@@ -133,7 +139,7 @@ BAD_VALUES = [
     *[("border", value) for value in (0.9, 1.1e6)],
     *[("paths", value) for value in (2, 8.0, True, "8")],
     *[("range", value) for value in ((3, 3), (4, -4), (0,), (0, 1, 2), (math.nan, 1), (-math.inf, 0))],
-    *[("range", value) for value in ((-1.1e5, 0), (False, True), "auto", None, np.zeros((9, 9)))],
+    *[("range", value) for value in ((-1.1e5, 0), (False, True), "Auto", None, np.zeros((9, 9)))],
     *[("window", value) for value in (np.True_, np.float32(np.nan), np.array([8.0]), np.complex64(8))],
     *[("iterations", value) for value in (np.array([3.0]), np.array([True]), np.array([[3, 2]]), np.array(3))],
     *[("normalize_iterations", value) for value in (np.uint8(1), np.array([True]))],
@@ -154,7 +160,7 @@ def test_bad_values_are_refused_in_one_line_that_names_them(name, value):
         ("penalty", -2.5, r"a number above 0 and up to 1e\+06, not -2.5"),
         ("iterations", (3, 99), r"1 to 8 .* from 1 to 64, not \(3, 99\)"),
         ("range", (5, -5), r"min < max, .* -100000 to 100000, not \(5, -5\)"),
-        ("subpixel", "cubic", "parabola or histeq, not 'cubic'"),
+        ("subpixel", "cubic", "parabola or histeq or encc, not 'cubic'"),
     ],
 )
 def test_refusals_say_the_value_and_the_bounds(name, value, says):

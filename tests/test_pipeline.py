@@ -6,9 +6,10 @@ import pytest
 import dualpix
 import reference
 from conftest import textured_pair
+from dualpix.pipeline import passes
 from dualpix.subpixel import HISTEQ_BIAS
 
-SMALL = {"window": 2.0, "range": (-8, 8)}
+SMALL = {"window": 2.0, "range": (-8, 8), "encc_window": 5}
 
 
 def as_uint8(pair):
@@ -32,7 +33,17 @@ def test_agrees_with_the_oracle(preset, shape):
     np.testing.assert_allclose(result.confidence, A / (A + A.mean()), rtol=1e-3)
 
 
-@pytest.mark.parametrize("change", [{"paths": 4}, {"normalize_iterations": True}, {"subpixel": "parabola"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"paths": 4},
+        {"normalize_iterations": True},
+        {"subpixel": "parabola"},
+        {"subpixel": "histeq"},
+        {"noise_floor": 0.2, "invalid_threshold": 1e-4},
+        {"messages": "exact", "penalty": 500, "robust_tau": 0.1},
+    ],
+)
 def test_options_agree_with_the_oracle(pair, change):
     left, right = as_uint8(pair)
     params = dualpix.preset("dslr-a").replace(**SMALL, **change)
@@ -45,11 +56,9 @@ def test_finds_a_known_shift(d):
     left, right = textured_pair((120, 160), d)
     result = dualpix.disparity(left / 255, right / 255, "dslr-a", window=3)
     inside = (slice(20, -20), slice(40, -40))
-    assert np.median(result.disparity[inside]) == pytest.approx(
-        d, abs=0.1
-    )  # the vertex of a smooth texture is off by up to this much
+    assert np.median(result.disparity[inside]) == pytest.approx(d, abs=0.03)
     assert result.disparity.dtype == result.confidence.dtype == np.float32
-    assert set(result.timings) == {"read", "pyramid", "matching", "aggregation"}
+    assert set(result.timings) == {"read", "pyramid", "matching", "aggregation", "confidence"}
 
 
 def test_colour_is_luma_for_the_cost_and_the_mean_for_edges():
@@ -152,9 +161,76 @@ def test_the_guide_stops_smoothing_where_it_has_edges(pair):
 
 def test_progress_names_every_stage_and_scale(pair):
     calls = []
-    dualpix.disparity(*as_uint8(pair), progress=lambda *call: calls.append(call), **SMALL)
+    dualpix.disparity(*as_uint8(pair), "dslr-a", progress=lambda *call: calls.append(call), **SMALL)
     scales = [(stage, scale, 3) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
-    assert calls == [("read", 0, 3), ("pyramid", 0, 3), *scales]
+    assert calls == [("read", 0, 0), ("pyramid", 0, 3), *scales, ("confidence", 0, 3)]
+
+
+# ---- the preset that needs no tuning ------------------------------------------------------------------
+
+
+def scene(shape=(200, 300), noise=0.5, seed=0):
+    """A slanted plane behind a nearer square, with noise; left, right in 0..1 and the true disparity."""
+    rng = np.random.default_rng(seed)
+    texture, _ = textured_pair(shape, 0, seed)
+    truth = np.tile(np.linspace(-2.5, -1, shape[1]), (shape[0], 1)).astype(np.float32)
+    truth[60:140, 100:200] = 2
+    left, right, truth = dualpix.simulate(texture / 255, truth)
+    return *(
+        np.clip(view + rng.normal(0, noise / 255, shape), 0, 1).astype(np.float32) for view in (left, right)
+    ), truth
+
+
+def test_auto_is_the_default():
+    left, right, truth = scene()
+    result = dualpix.disparity(left, right)
+    assert result.params == dualpix.preset("auto").replace(iterations=result.params.iterations)
+    assert np.median(np.abs(result.disparity - truth)) < 0.1
+
+
+@pytest.mark.parametrize("gain", [0.25, 0.6])
+def test_exposure_does_not_matter(gain):
+    left, right, _ = scene()
+    bright, dark = dualpix.disparity(left, right), dualpix.disparity(gain * left, gain * right)
+    sure = bright.confidence > np.quantile(bright.confidence, 0.2)
+    assert np.abs(bright.disparity - dark.disparity)[sure].max() < 0.02
+    np.testing.assert_allclose(dark.confidence, bright.confidence, atol=0.02)
+
+
+def test_bit_depth_does_not_matter():
+    left, right, _ = scene()
+    eight = [np.round(view * 255).astype(np.uint8) for view in (left, right)]
+    sixteen = [view.astype(np.uint16) * 257 for view in eight]
+    a, b = dualpix.disparity(*eight), dualpix.disparity(*sixteen)
+    assert np.abs(a.disparity - b.disparity).max() < 0.02
+
+
+def test_swapped_views_change_the_sign_of_auto():
+    left, right, truth = scene()
+    there, back = dualpix.disparity(left, right), dualpix.disparity(right, left)
+    flat = truth < -0.9  # away from the square's edges, which the views see in different places
+    flat[40:160, 80:220] = False
+    flat[:, :20] = flat[:, -20:] = False
+    assert np.median(np.abs(there.disparity + back.disparity)[flat]) < 0.1
+
+
+@pytest.mark.parametrize("d", [-9.0, -2.0, 0.0, 6.5, 14.0])
+def test_the_range_is_found(d):
+    left, right = textured_pair((160, 240), d)
+    found = dualpix.disparity(left / 255, right / 255).disparity
+    assert np.median(found[20:-20, 40:-40]) == pytest.approx(d, abs=0.05)
+
+
+def test_the_found_range_is_as_good_as_one_given_by_hand():
+    left, right, truth = scene()
+    found, given = dualpix.disparity(left, right), dualpix.disparity(left, right, range=(-4, 4))
+    errors = [np.mean(np.abs(result.disparity - truth)) for result in (found, given)]
+    assert errors[0] <= 1.05 * errors[1]
+
+
+@pytest.mark.parametrize(("shape", "scales"), [((512, 768), 3), ((1512, 2016), 4), ((2940, 5180), 5), ((40, 60), 1)])
+def test_scales_follow_the_size(shape, scales):
+    assert passes(dualpix.preset("auto"), shape) == passes(dualpix.preset("auto"), shape[::-1]) == (4,) * scales
 
 
 @pytest.mark.parametrize(

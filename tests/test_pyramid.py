@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 import reference
-from dualpix.pyramid import Coefficients, Level, coarse_to_fine, narrowed, pyramid, searched
+from dualpix.pyramid import (
+    Coefficients,
+    Level,
+    coarse_to_fine,
+    covering,
+    explore,
+    narrowed,
+    pyramid,
+    searched,
+)
 
 RNG = np.random.default_rng(2)
 
@@ -73,3 +82,34 @@ def test_any_solver_goes_from_coarse_to_fine():
         ((8, 12), range(5), (4, 6), 1),
         ((16, 24), range(2, 7), (8, 12), 2),
     ]
+
+
+def flat(shape, d):
+    A = np.ones(shape, np.float32)
+    return Coefficients(A, -2 * A * np.float32(d))
+
+
+def test_one_wild_pixel_does_not_widen_the_range():
+    A, B = flat((60, 60), 0.5)
+    B[30, 30] = 2 * 500
+    assert covering(Coefficients(A, B)) == range(-1, 4)
+
+
+@pytest.mark.parametrize(("d", "reaches"), [(0.3, [4]), (2.9, [4]), (3.5, [4, 8]), (-9, [4, 8, 16])])
+def test_the_coarsest_scale_looks_as_far_as_it_finds(d, reaches):
+    level = Level(*[np.zeros((50, 60), np.float32)] * 3)
+    tried = []
+
+    def solve(_, disparities, prior, scale):
+        assert (prior, scale) == (None, 0)
+        tried.append(disparities[-1] - 1)
+        assert disparities == range(-disparities[-1], disparities[-1] + 1)
+        return flat((50, 60), np.clip(d, -tried[-1], tried[-1]))
+
+    explore(level, solve)
+    assert tried == reaches
+
+
+def test_the_range_found_never_exceeds_the_image():
+    level = Level(*[np.zeros((50, 60), np.float32)] * 3)
+    explore(level, lambda _, disparities, *__: flat((50, 60), disparities[-1]))

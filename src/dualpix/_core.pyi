@@ -22,6 +22,7 @@ def match(
     ratio_threshold: float,
     noise_floor: float,
     threads: int,
+    cost: int = 0,
 ) -> None: ...
 def condition(
     alpha: _Map,

@@ -215,7 +215,7 @@ def disparity(
         record = {
             **map_record(output, result.disparity, axis),
             "preset": name,
-            "parameters": params.to_dict(),
+            "parameters": result.params.to_dict(),
             "threads": threads,
             "timings": result.timings,
             "inputs": inputs,

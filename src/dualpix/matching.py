@@ -13,6 +13,7 @@ from .arrays import Map, as_row
 from .params import Params
 from .subpixel import HISTEQ_BIAS
 
+COST = ("sad", "ssd", "ncc", "zncc", "bt")
 SUBPIXEL = ("parabola", "histeq", "encc")
 
 
@@ -30,21 +31,33 @@ def local_parabolas(left: Map, right: Map, disparities: range, params: Params, t
         beta,
         first=disparities.start,
         count=len(disparities),
-        taps=gaussian_taps(params.window),
+        taps=window_taps(params),
         subpixel=SUBPIXEL.index(params.subpixel),
         bias=as_row(HISTEQ_BIAS),
         encc_window=params.encc_window,
         ratio_threshold=params.ratio_threshold,
         noise_floor=params.noise_floor,
         threads=threads,
+        cost=COST.index(params.cost),
     )
     return alpha, beta
+
+
+def window_taps(params: Params) -> Map:
+    """Centre and one side of the matching window of the cost, along x and along y."""
+    return box_taps(params.window) if params.cost == "bt" else gaussian_taps(params.window)
 
 
 def gaussian_taps(omega: float) -> Map:
     """Centre and one side of a Gaussian of STD omega, cut at 2 ceil(2 omega) + 1 taps that sum to one."""
     taps = np.exp(-0.5 * (np.arange(math.ceil(2 * omega) + 1) / omega) ** 2)
     return as_row(taps / (2 * taps.sum() - taps[0]))
+
+
+def box_taps(side: float) -> Map:
+    """Centre and one side of a box of 2 floor(side / 2) + 1 taps that sum to one."""
+    half = math.floor(side / 2)
+    return as_row(np.full(half + 1, 1 / (2 * half + 1)))
 
 
 def border_divisor(width: int, disparities: range, params: Params) -> Map:

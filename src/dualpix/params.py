@@ -38,9 +38,10 @@ class Params:
         If a value is of the wrong type or out of bounds.
     """
 
-    # C: what a pixel pair costs; sad is |L(x) - R(x - d)|.
-    cost: Annotated[str, Choice("sad")]
-    # omega: STD of the Gaussian matching window, px at every scale; 3..15 is sane.
+    # C: what a pixel pair costs: |L(x) - R(x - d)|, its square, 1 - correlation of the windows, the same of zero-mean
+    # windows, or the distance of Birchfield and Tomasi. Intensities, their squares, or (ncc, zncc) 0..2 without unit.
+    cost: Annotated[str, Choice("sad", "ssd", "ncc", "zncc", "bt")]
+    # omega: STD of the Gaussian matching window, for bt the side of a box (made odd), px at every scale; 3..15 is sane.
     window: Annotated[float, Real(0.5, 64)]
     # Where between whole disparities the vertex lies: by the three costs, plain or with the calibrated correction, or
     # where the correlation of the windows peaks.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from . import _core
 from .aggregation import aggregate, minimizer
 from .arrays import Map, as_row
+from .confidence import confidence
 from .errors import InputError, ParameterError
 from .io import load_image
 from .matching import border_divisor, gaussian_taps, local_parabolas
@@ -41,7 +42,7 @@ class Result:
     disparity : float32 array, the left view's shape
         ``d = x_left - x_right`` in pixels of the input: left(x, y) matches right(x - d, y). Larger is nearer.
     confidence : float32 array, the same shape
-        In [0, 1], growing with the aggregated curvature. 0 everywhere if a view is blank.
+        In [0, 1], growing with the aggregated curvature, less near depth edges. 0 everywhere if a view is blank.
     params : Params
         The resolved parameters.
     timings : dict
@@ -136,18 +137,20 @@ def disparity(
 
     limits = None if params.range == "auto" else params.range
     A, B = coarse_to_fine(levels, solve, limits)
-    d, confidence = minimizer(A, B), _confidence(A)
-    if limits:
-        np.clip(d, *limits, out=d)
-    if blank:
-        d[:], confidence[:] = 0, 0
-    if axis == "y":
-        d, confidence = np.ascontiguousarray(d.T), np.ascontiguousarray(confidence.T)
-    return Result(d, confidence, params.replace(iterations=iterations), clock.seconds)
+    with clock("confidence"):
+        d = minimizer(A, B)
+        if limits:
+            np.clip(d, *limits, out=d)
+        trust = confidence(A, d, params)
+        if blank:
+            d[:], trust[:] = 0, 0
+        if axis == "y":
+            d, trust = np.ascontiguousarray(d.T), np.ascontiguousarray(trust.T)
+    return Result(d, trust, params.replace(iterations=iterations), clock.seconds)
 
 
 def passes(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:
-    """Aggregations per scale, coarse to fine; by itself, so many scales that the coarsest has about 200 x 200 pixels."""
+    """Aggregations per scale, coarse to fine; with auto, the coarsest scale has about 200 x 200 pixels."""
     if params.iterations != "auto":
         return params.iterations
     height, width = shape
@@ -224,12 +227,6 @@ def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], threads: int) ->
     full = np.iinfo(image.dtype).max if image.dtype.kind == "u" else 1
     _core.to_plane(pixels, plane, as_row(weights), 255 / full, threads)
     return plane
-
-
-def _confidence(A: Map) -> Map:
-    """A / (A + mean A): 1/2 at the mean curvature."""
-    confidence: Map = A / (A + np.float32(max(A.mean(dtype=np.float64), 1e-30)))
-    return confidence
 
 
 @dataclass

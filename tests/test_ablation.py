@@ -1,0 +1,118 @@
+"""The ablation benchmark: its rows fit this version, its scenes are read as the data sets mean them."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+import dualpix
+
+SCRIPT = Path(__file__).parent.parent / "benchmarks" / "ablation.py"
+
+
+@pytest.fixture(scope="module")
+def ablation():
+    spec = importlib.util.spec_from_file_location("ablation", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def data(tmp_path):
+    """One r6ii scene: a textured plane, nearer on its right half."""
+    folder = tmp_path / "data" / "r6ii" / "box" / "001"
+    folder.mkdir(parents=True)
+    height, width = 96, 160
+    texture = cv2.GaussianBlur(
+        np.random.default_rng(0).uniform(0, 255, (height, width + 2)).astype(np.float32), (3, 3), 0
+    )
+    left, right = texture[:, :width], texture[:, :width].copy()
+    right[:, width // 2 :] = texture[:, width // 2 + 2 :]
+    depth = np.full((height, width), 2000, np.uint16)
+    depth[:, width // 2 :] = 1000
+    for name, image in (("l", left.astype(np.uint8)), ("r", right.astype(np.uint8)), ("d", depth)):
+        cv2.imwrite(str(folder / f"{name}.png"), image)
+    return tmp_path / "data"
+
+
+def test_every_row_of_auto_is_known_to_this_version(ablation):
+    for changes in ablation.AUTO:
+        dualpix.preset("auto").replace(**changes)
+
+
+def test_rows_of_the_paper_may_miss_a_cost_and_nothing_else(ablation):
+    base = dualpix.preset("dslr-a")
+    for _, changes, _ in ablation.PAPER:
+        base.replace(**{name: value for name, value in changes.items() if name != "cost"})
+
+
+def test_depth_in_millimetres_and_in_255ths_of_ten_metres_agree(ablation):
+    millimetres = np.array([[0, 1000, 2000, 5000]], np.uint16)
+    eight_bit = np.rint(millimetres * 0.0255).astype(np.uint8)
+    expected = [[np.nan, 1, 0.375, 0]]
+    np.testing.assert_allclose(ablation.inverse_depth(millimetres, (1, 4)), expected, atol=1e-6)
+    np.testing.assert_allclose(ablation.inverse_depth(eight_bit, (1, 4)), expected, atol=0.02)
+
+
+def test_truth_of_the_middle_lies_in_the_middle(ablation):
+    whole = ablation.centred(np.array([[1, 2]], np.float32), (3, 6))
+    assert whole.shape == (3, 6)
+    assert list(whole[1, 2:4]) == [1, 2]
+    assert np.isnan(whole).sum() == 16
+
+
+def test_pixel4_is_made_even_and_unknown_truth_left_out(ablation, tmp_path):
+    (tmp_path / "calibration").mkdir()
+    (tmp_path / "gt_defocus_map").mkdir()
+    light = np.tile(np.linspace(1000, 4000, 120), (80, 1))
+    for side, share in (("left", 1.0), ("right", 0.5)):  # the right view is darker by half, and so is its sheet
+        cv2.imwrite(str(tmp_path / f"001_{side}.png"), (1024 + share * light).astype(np.uint16))
+        sheet = np.full((80, 120), 1024 + 8000 * share, np.uint16)
+        cv2.imwrite(str(tmp_path / f"calibration/white_sheet_{side}.png"), sheet)
+    truth = np.full((40, 60), 51, np.uint8)
+    truth[0] = 0
+    cv2.imwrite(str(tmp_path / "gt_defocus_map/001_gt.png"), truth)
+    (scene,) = ablation.pixel4(tmp_path)
+    np.testing.assert_allclose(scene.left, scene.right, atol=1e-3)
+    assert scene.left.max() == 1
+    assert np.count_nonzero(np.isfinite(scene.truth)) == 39 * 60
+    assert np.nanmax(scene.truth) == pytest.approx(0.2)
+
+
+def test_prints_and_writes_the_same_table(ablation, data, tmp_path, capsys, monkeypatch):
+    border = dualpix.preset("auto").border
+    monkeypatch.setattr(ablation, "AUTO", [{"subpixel": "parabola"}, {"border": border}, {"range": (-8.0, 8.0)}])
+    out = tmp_path / "table.md"
+    assert ablation.main([str(data), "--table", "auto", "--markdown", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.count("skipped") == 2  # dslr and pixel4
+    rows = [line.strip("| ").split(" | ") for line in out.read_text().splitlines() if line.startswith("|")]
+    assert [row[0] for row in rows] == ["changed", "---", "auto", "subpixel=parabola", "range=-8,8"]
+    for row in rows[2:]:
+        assert re.search(rf"^{re.escape(row[0])} +{row[1]}\b", printed.out, re.M)
+    auto, parabola = float(rows[2][1]), float(rows[3][1])
+    assert 0 < auto < 0.2
+    assert float(rows[3][2]) == pytest.approx(100 * (parabola / auto - 1), abs=0.5)
+    assert dualpix.__version__ in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "no scene found"),
+        (["--table", "paper", "--set", "r6ii"], "dslr alone"),
+        (["--markdown", "{tmp}"], "is a folder"),
+    ],
+)
+def test_says_in_one_sentence_what_is_wrong(ablation, tmp_path, capsys, options, words):
+    assert ablation.main([str(tmp_path), *(option.format(tmp=tmp_path) for option in options)]) == 2
+    captured = capsys.readouterr()
+    errors = [line for line in captured.err.splitlines() if not line.endswith("skipped")]
+    assert len(errors) == 1
+    assert errors[0].startswith("error: ")
+    assert words in errors[0]
+    assert captured.out == ""

@@ -1,0 +1,102 @@
+"""The ENCC vertex against a direct, window-by-window evaluation of its formulas."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from conftest import textured_pair
+from dualpix.matching import local_parabolas
+from dualpix.params import preset
+
+RNG = np.random.default_rng(4)
+
+
+def noisy_pair(shape, d, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return [(view + rng.normal(0, noise, shape)).astype(np.float32) for view in textured_pair(shape, d, seed)]
+
+
+def compare(left, right, disparities, n):
+    """Vertices agree where the winner is clear; returns the share of pixels compared."""
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=1.5)
+    alpha, beta = local_parabolas(left, right, disparities, params, threads=2)
+    assert np.isfinite(alpha).all()
+    assert np.isfinite(beta).all()
+    volume = reference.cost_volume(left.astype(float), right.astype(float), list(disparities), params.window)
+    i0 = 1 + np.argmin(volume[1:-1], axis=0)
+    gap = np.diff(np.sort(volume[1:-1], axis=0), axis=0)[0] if len(disparities) > 3 else np.inf
+    d0 = disparities[0] + i0
+    offset, textured = reference.vertex_encc(left.astype(float), right.astype(float), d0, n)
+    clear = (gap > 1e-4 * volume.max()) & (alpha > 0)
+    assert not alpha[~textured].any()
+    d = -beta[clear] / (2 * alpha[clear])
+    np.testing.assert_allclose(d, (d0 + offset)[clear], atol=2e-3)
+    assert (np.abs(d - (d0 + offset)[clear]) < 1e-4).sum() >= 0.9 * d.size
+    return clear.mean()
+
+
+@pytest.mark.parametrize("n", [3, 7, 9, 15])
+@pytest.mark.parametrize("shape", [(40, 61), (97, 100), (20, 130)])
+def test_agrees_with_the_formulas(shape, n):
+    assert compare(*noisy_pair(shape, 0.7), range(-4, 5), n) > 0.8
+
+
+@pytest.mark.parametrize("disparities", [range(-1, 2), range(-9, -2), range(3, 30)])
+def test_any_range(disparities):
+    assert compare(*noisy_pair((40, 60), -3.3), disparities, 7) > 0.5
+
+
+@pytest.mark.parametrize("shape", [(1, 40), (40, 1), (1, 1), (3, 5)])
+def test_images_smaller_than_the_window(shape):
+    left, right = (RNG.uniform(0, 255, shape).astype(np.float32) for _ in range(2))
+    compare(left, right, range(-2, 3), 9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(-2.5, 2.5), st.integers(0, 1000), st.sampled_from([5, 11]))
+def test_finds_any_shift(d, seed, n):
+    left, right = noisy_pair((60, 90), d, 0.3, seed)
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=2)
+    alpha, beta = local_parabolas(left, right, range(-5, 6), params, threads=1)
+    inside = (slice(10, -10), slice(15, -15))
+    found = -beta[inside] / (2 * np.maximum(alpha[inside], 1e-12))
+    assert np.median(found[alpha[inside] > 0]) == pytest.approx(d, abs=0.03)
+
+
+def test_a_window_without_variance_has_no_confidence():
+    left, right = noisy_pair((60, 90), 0.5)
+    for view in (left, right):
+        view[:, 30:70] = 128
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=9, window=1)
+    alpha, beta = local_parabolas(left, right, range(-3, 4), params, threads=1)
+    assert not alpha[:, 40:60].any()
+    assert not beta[:, 40:60].any()
+    assert alpha[:, :25].any()
+
+
+def test_gain_and_offset_between_the_views_do_not_move_the_vertex():
+    left, right = noisy_pair((60, 90), 0.4, 0)
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=11, window=4, cost="sad")
+    found = []
+    for gain, offset in ((1, 0), (1.05, 3)):
+        alpha, beta = local_parabolas(left, gain * right + np.float32(offset), range(-2, 3), params, threads=1)
+        inside = (slice(12, -12), slice(20, -20))
+        found.append(np.median((-beta / (2 * np.maximum(alpha, 1e-12)))[inside]))
+    assert found[1] == pytest.approx(found[0], abs=0.02)
+
+
+def test_never_leaves_the_interval_around_the_winner():
+    left, right = (RNG.uniform(0, 255, (50, 70)).astype(np.float32) for _ in range(2))
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=5, window=1)
+    alpha, beta = local_parabolas(left, right, range(-3, 4), params, threads=1)
+    d = -beta / (2 * np.maximum(alpha, 1e-30))
+    assert np.abs(d).max() <= 3.001
+
+
+def test_same_bytes_for_any_threads():
+    left, right = noisy_pair((211, 307), 1.1)
+    params = preset("auto")
+    runs = [local_parabolas(left, right, range(-4, 5), params, threads) for threads in (1, 2, 7)]
+    assert len({(a.tobytes(), b.tobytes()) for a, b in runs}) == 1
