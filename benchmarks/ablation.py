@@ -92,15 +92,12 @@ def inverse_depth(depth: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 def load(data: Path, wanted: Iterable[str]) -> dict[str, list[Scene]]:
     """The scenes by set, of the sets that are there."""
-    sets = {}
-    for name in wanted:
-        scenes = list(SETS[name](data / name))
-        if scenes:
-            sets[name] = scenes
-        else:
-            print(f"{name}: no scene under {data / name}, skipped", file=sys.stderr)
+    found = {name: list(SETS[name](data / name)) for name in wanted}
+    sets = {name: scenes for name, scenes in found.items() if scenes}
     if not sets:
-        raise dualpix.InputError(f"{data}: no scene found: give the folder that holds {', '.join(wanted)}")
+        raise dualpix.InputError(f"{data}: no scene found: give the folder that holds {', '.join(found)}")
+    for name in found.keys() - sets.keys():
+        print(f"{name}: no scene under {data / name}, skipped", file=sys.stderr)
     return sets
 
 
@@ -181,7 +178,7 @@ class Table:
 def paper_table(scenes: list[Scene]) -> Table:
     base = dualpix.preset("dslr-a")
     rows = [(label, changes, published) for label, changes, published in PAPER if accepted(base, changes)]
-    header = ["dslr", "AI(1)", "AI(2)", "1-|rho|", "geo", "published"]
+    header = ["dslr", "AI(1)", "AI(2)", "1-rho", "geo", "published"]
     note = PAPER_NOTE + (COST_NOTE if any("cost" in changes for _, changes, _ in rows) else "")
     table = Table("The paper's ablations", note, header, [label for label, _, _ in rows])
     for label, changes, published in rows:

@@ -56,7 +56,7 @@ void pyramid_down(Map image, Output half, int threads) {
 }
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
-           int encc_window, float ratio_threshold, float noise_floor, int threads, int cost) {
+           int encc_window, float ratio_threshold, float noise_floor, int cost, int threads) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
   same_shape(left, alpha, "alpha must have the shape of left");
@@ -138,7 +138,7 @@ NB_MODULE(_core, m) {
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
   m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"), "subpixel"_a, map("bias"),
         "encc_window"_a,
-        "ratio_threshold"_a, "noise_floor"_a, "threads"_a, "cost"_a = 0,
+        "ratio_threshold"_a, "noise_floor"_a, "cost"_a, "threads"_a,
         "Local parabolas from the windowed cost over the disparities first .. first + count - 1.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "invalid_threshold"_a, "threads"_a,

@@ -124,7 +124,7 @@ def test_values_are_stored_in_their_own_type(name, value, stored):
 
 
 BAD_VALUES = [
-    *[("cost", value) for value in ("ncc", 1, None)],
+    *[("cost", value) for value in ("NCC", 1, None)],
     *[("window", value) for value in (0.49, 64.1, -8, math.nan, math.inf, True, "8", None, 10**400, 1j)],
     *[("subpixel", value) for value in ("ENCC", "", True)],
     *[("encc_window", value) for value in (8, 1, 65, 9.0)],

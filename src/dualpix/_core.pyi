@@ -21,8 +21,8 @@ def match(
     encc_window: int,
     ratio_threshold: float,
     noise_floor: float,
+    cost: int,
     threads: int,
-    cost: int = 0,
 ) -> None: ...
 def condition(
     alpha: _Map,

@@ -18,7 +18,7 @@ from .arrays import Map, as_row
 from .confidence import confidence
 from .errors import InputError, ParameterError
 from .io import load_image
-from .matching import border_divisor, gaussian_taps, local_parabolas
+from .matching import border_divisor, local_parabolas, window_taps
 from .params import DEFAULT_PRESET, Params, resolve
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
 from .rules import Whole, check
@@ -183,7 +183,7 @@ def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Param
                 f"{name} is {size(image)} pixels but {names[0]} is {size(images[0])}: give images of the same size"
             )
     height, width = images[0].shape[:2]
-    taps = 2 * len(gaussian_taps(params.window)) - 1
+    taps = 2 * len(window_taps(params)) - 1
     if min(height, width) < taps:
         raise InputError(
             f"{names[0]} is {size(images[0])} pixels, smaller than the matching window of {taps}x{taps}: "

@@ -73,13 +73,16 @@ def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, floa
 
 
 def explore(level: Level, solve: Solver) -> Coefficients:
-    """Solve the coarsest scale in a range that is doubled until the disparities found keep clear of its ends."""
+    """Solve the coarsest scale in a range that is doubled until the disparities found keep clear of its ends.
+
+    Then once more in what they need: every disparity that is not there is one less to be mistaken for the right one.
+    """
     reach, widest = FIRST_REACH, max(level.left.shape[1] // 3, FIRST_REACH)
     while True:
         coefficients = solve(level, range(-reach - 1, reach + 2), None, 0)
         low, high = extremes(coefficients)
         if max(-low, high) < reach - 1 or 2 * reach > widest:
-            return coefficients
+            return solve(level, around(low, high), None, 0)
         reach *= 2
 
 
@@ -93,7 +96,12 @@ def extremes(coefficients: Coefficients) -> tuple[float, float]:
 def covering(coarser: Coefficients) -> range:
     """Whole disparities that cover those of the coarser scale but for outliers, doubled, with a margin of two."""
     low, high = extremes(coarser)
-    return range(math.floor(2 * low) - 2, math.ceil(2 * high) + 3)
+    return around(2 * low, 2 * high)
+
+
+def around(low: float, high: float) -> range:
+    """Whole disparities from low to high and two more on both sides."""
+    return range(math.floor(low) - 2, math.ceil(high) + 3)
 
 
 def searched(limits: Sequence[float], factor: int) -> range:
