@@ -22,7 +22,7 @@ def progress_bar(wanted: bool) -> Iterator[Report | None]:
 
         def report(stage: str, scale: int, scales: int) -> None:
             where = f", scale {scale} of {scales}" if scale else ""
-            bar.update(task, description=stage + where, completed=share_done(stage, scale, scales))
+            bar.update(task, description=stage + where, completed=share_done(stage, scale, scales), refresh=True)
 
         yield report
 
@@ -30,7 +30,7 @@ def progress_bar(wanted: bool) -> Iterator[Report | None]:
 def share_done(stage: str, scale: int, scales: int) -> float:
     """Share of the work done when a stage begins: a scale has 4 times the pixels of the one before."""
     if not scale:
-        return 0.0
+        return 1.0 if stage == "confidence" else 0.0
     here = 4.0 ** (scale - 1)
     before = (here - 1) / 3 + (here / 2 if stage == "aggregation" else 0)
     return before / ((4.0**scales - 1) / 3)

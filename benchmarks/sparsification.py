@@ -1,0 +1,41 @@
+"""Does the confidence know where the map is wrong? AI(1) of what is left when the least confident pixels are dropped.
+
+    python benchmarks/sparsification.py DATA [SET ...]
+
+DATA and its sets (dslr, pixel4, r6ii) are those of ablation.py; means over the scenes of a set, default preset,
+protocol proper.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from ablation import Scene, load
+
+import dualpix
+from dualpix.metrics import affine_invariant
+
+DROPPED = (0, 10, 20, 30, 40, 50)  # percent
+SETS = ("dslr", "pixel4", "r6ii")
+
+
+def curve(scene: Scene) -> list[float]:
+    result = dualpix.disparity(scene.left, scene.right)
+    known = np.isfinite(scene.truth)
+    limits = np.percentile(result.confidence[known], DROPPED)
+    kept = (np.where(result.confidence >= limit, scene.truth, np.nan) for limit in limits)
+    return [affine_invariant(result.disparity, truth).ai1 for truth in kept]
+
+
+def main(argv: list[str]) -> None:
+    if not argv:
+        sys.exit(__doc__)
+    print("dropped, %  " + "".join(f"{percent:>8}" for percent in DROPPED))
+    for name, scenes in load(Path(argv[0]), argv[1:] or SETS).items():
+        ai1 = np.mean([curve(scene) for scene in scenes], axis=0)
+        print(f"{name:12}" + "".join(f"{value:8.4f}" for value in ai1))
+        print(f"{'':12}" + "".join(f"{value:8.2f}" for value in ai1 / ai1[0]), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
