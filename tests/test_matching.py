@@ -102,7 +102,9 @@ def compare(left, right, disparities, params):
 @pytest.mark.parametrize("name", IMAGES)
 def test_agrees_with_the_oracle(name, cost, subpixel):
     params = PARAMS.replace(cost=cost, subpixel=subpixel, window=5 if cost == "bt" else 1.7)
-    assert compare(*IMAGES[name], range(-4, 5), params) > (0.5 if name == "tiny contrast" else 0.75)
+    # Correlations divide small differences: there rounding leaves fewer pixels whose winner is clear.
+    least = 0.9 if cost == "sad" else 0.5 if name == "tiny contrast" else 0.75
+    assert compare(*IMAGES[name], range(-4, 5), params) > least
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-2, 3.0])
