@@ -1,22 +1,21 @@
 """Does the confidence know where the map is wrong? AI(1) of what is left when the least confident pixels are dropped.
 
-    python benchmarks/sparsification.py DATA [SET ...]
+    python benchmarks/sparsification.py DATA [--set dslr|pixel4|r6ii ...]
 
-DATA and its sets (dslr, pixel4, r6ii) are those of ablation.py; means over the scenes of a set, default preset,
-protocol proper.
+DATA and its sets are those of ablation.py; means over the scenes of a set, default preset, protocol proper.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
 import numpy as np
-from ablation import Scene, load
+from ablation import SETS, Scene, load
 
 import dualpix
 from dualpix.metrics import affine_invariant
 
 DROPPED = (0, 10, 20, 30, 40, 50)  # percent
-SETS = ("dslr", "pixel4", "r6ii")
 
 
 def curve(scene: Scene) -> list[float]:
@@ -27,15 +26,23 @@ def curve(scene: Scene) -> list[float]:
     return [affine_invariant(result.disparity, truth).ai1 for truth in kept]
 
 
-def main(argv: list[str]) -> None:
-    if not argv:
-        sys.exit(__doc__)
-    print("dropped, %  " + "".join(f"{percent:>8}" for percent in DROPPED))
-    for name, scenes in load(Path(argv[0]), argv[1:] or SETS).items():
-        ai1 = np.mean([curve(scene) for scene in scenes], axis=0)
-        print(f"{name:12}" + "".join(f"{value:8.4f}" for value in ai1))
-        print(f"{'':12}" + "".join(f"{value:8.2f}" for value in ai1 / ai1[0]), flush=True)
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, metavar="DATA")
+    parser.add_argument("--set", nargs="+", choices=SETS, default=list(SETS), help="only these sets")
+    args = parser.parse_args(argv)
+    try:
+        sets = load(args.data, args.set)
+        print("dropped, %  " + "".join(f"{percent:>8}" for percent in DROPPED))
+        for name, scenes in sets.items():
+            ai1 = np.mean([curve(scene) for scene in scenes], axis=0)
+            print(f"{name:12}" + "".join(f"{value:8.4f}" for value in ai1))
+            print(f"{'':12}" + "".join(f"{value:8.2f}" for value in ai1 / ai1[0]), flush=True)
+    except dualpix.DualpixError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

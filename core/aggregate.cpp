@@ -13,6 +13,12 @@ struct Parabola {
   vfloat A, B;
 };
 
+// tau below this, in px, would overflow its square's inverse.
+constexpr float kSmallest = 1e-6f;
+
+// A message weaker than this is none: the next product would be denormal, and round A and B apart.
+constexpr float kNothing = 1e-30f;
+
 // How neighbours p, q on a path are tied together.
 struct Coupling {
   Messages messages;
@@ -24,7 +30,7 @@ struct Coupling {
         robust(o.disparity != nullptr),
         P(o.penalty),
         minus_inverse_sigma2(-1.0f / (o.edge_sigma * o.edge_sigma)),
-        inverse_tau2(robust ? 1.0f / (o.robust_tau * o.robust_tau) : 0.0f) {}
+        inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f) {}
 };
 
 // P w,  w = exp(-(I_p - I_q)^2 / sigma^2) / (1 + (d_p - d_q)^2 / tau^2)^2
@@ -40,8 +46,10 @@ DUALPIX_INLINE vfloat penalty(const Coupling& c, vfloat Ip, vfloat Iq, vfloat dp
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
 //   paper:  P w min(max(A_q, 0), 1);  min(A, 1) / A = 1 / max(A, 1), so nothing is divided by a small number
 DUALPIX_INLINE Parabola message(const Coupling& c, Parabola q, vfloat Pw) {
-  const vfloat ratio = Pw / (c.messages == Messages::exact ? q.A + Pw + 1e-30f : max(q.A, splat(1.0f)));
-  return {ratio * q.A, ratio * q.B};
+  const vfloat ratio = Pw / (c.messages == Messages::exact ? q.A + Pw + kNothing : max(q.A, splat(1.0f)));
+  const vfloat A = ratio * q.A;
+  const vint heard = A > kNothing;
+  return {select(heard, A, vfloat{}), select(heard, ratio * q.B, vfloat{})};
 }
 
 // ---- along rows: eight rows at a time, one a lane --------------------------------------------------

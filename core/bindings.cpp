@@ -9,8 +9,13 @@
 #include <stdexcept>
 
 #include "aggregate.h"
+#include "bilateral.h"
+#include "guided.h"
 #include "image.h"
 #include "match.h"
+#include "median.h"
+#include "regions.h"
+#include "solver.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,7 +27,9 @@ using Array = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig, nb::device::c
 using Map = Array<const float, 2>;
 using Output = Array<float, 2>;
 using Row = Array<const float, 1>;
+using Planes = Array<const float, 3>;
 
+constexpr size_t kNumbered = (size_t)1 << 31;  // pixels that an int can number
 constexpr int kLargest = 1 << 20;  // disparities are counted in floats
 
 void require(bool condition, const char* message) {
@@ -53,6 +60,14 @@ void pyramid_down(Map image, Output half, int threads) {
           "half must be half the size of image, rounded up");
   nb::gil_scoped_release release;
   dualpix::pyramid_down(image.data(), half.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+void subtract_bilateral(Map image, Output out, int threads) {
+  check_size(image);
+  same_shape(image, out, "out must have the shape of image");
+  require(image.data() != out.data(), "out must not be image");
+  nb::gil_scoped_release release;
+  dualpix::subtract_bilateral(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
@@ -110,7 +125,7 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, bool exact, f
   same_shape(alpha, B, "B must have the shape of alpha");
   require(paths == 4 || paths == 8, "paths must be 4 or 8");
   if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
-  require(!disparity || robust_tau > 0, "robust_tau must be above 0");
+  require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
   const float* previous = disparity ? disparity->data() : nullptr;
   const float* inputs[] = {alpha.data(), beta.data(), guide.data(), previous};
   for (const float* output : {A.data(), B.data()})
@@ -121,6 +136,61 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, bool exact, f
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
+}
+
+// What the filters take: a map, its confidence if there is one, and the planes of its guide.
+dualpix::Measured measured(const Map& d, const std::optional<Map>& confidence, const Planes& guide, const Output& out) {
+  check_size(d);
+  require(d.size() < kNumbered, "maps must have less than 2^31 pixels");
+  require(guide.shape(1) == d.shape(0) && guide.shape(2) == d.shape(1), "planes of guide must have the shape of d");
+  require(guide.shape(0) == 1 || guide.shape(0) == 3, "guide must have 1 or 3 planes");
+  if (confidence) same_shape(d, *confidence, "confidence must have the shape of d");
+  same_shape(d, out, "out must have the shape of d");
+  require(out.data() != d.data(), "out must not be d");
+  return {d.data(), confidence ? confidence->data() : nullptr, guide.data(), (int)guide.shape(0), (int)d.shape(0),
+          (int)d.shape(1)};
+}
+
+void guided_filter(Map d, std::optional<Map> confidence, Planes guide, Output out, int radius, float eps, int threads) {
+  const dualpix::Measured in = measured(d, confidence, guide, out);
+  require(radius >= 1 && radius <= 4096, "radius must be 1 to 4096");
+  require(eps > 0, "eps must be above 0");
+  nb::gil_scoped_release release;
+  dualpix::guided_filter(in, out.data(), radius, eps, threads);
+}
+
+void bilateral_solver(Map d, std::optional<Map> confidence, Planes guide, Output out, float luma, float chroma, int xy,
+                      float lam, int iterations, int threads) {
+  const dualpix::Measured in = measured(d, confidence, guide, out);
+  require(luma > 0 && chroma > 0, "luma and chroma must be above 0");
+  require(xy >= 1 && xy <= 4096, "xy must be 1 to 4096");
+  require(lam >= 0 && iterations >= 0, "lam and iterations must not be below 0");
+  nb::gil_scoped_release release;
+  dualpix::bilateral_solver(in, out.data(), {luma, chroma, xy}, lam, iterations, threads);
+}
+
+void weighted_median(Map d, std::optional<Map> confidence, Planes guide, Output out, int radius, float sigma,
+                     int threads) {
+  const dualpix::Measured in = measured(d, confidence, guide, out);
+  require(radius >= 1 && radius <= 255, "radius must be 1 to 255");
+  require(sigma > 0, "sigma must be above 0");
+  nb::gil_scoped_release release;
+  dualpix::weighted_median(in, out.data(), radius, sigma, threads);
+}
+
+void remove_speckles(Output d, int size, float step) {
+  check_size(d);
+  require(d.size() < kNumbered, "maps must have less than 2^31 pixels");
+  require(step >= 0, "step must not be below 0");
+  nb::gil_scoped_release release;
+  dualpix::remove_speckles(d.data(), (int)d.shape(0), (int)d.shape(1), size, step);
+}
+
+void fill_holes(Output d) {
+  check_size(d);
+  require(d.size() < kNumbered, "maps must have less than 2^31 pixels");
+  nb::gil_scoped_release release;
+  dualpix::fill_holes(d.data(), (int)d.shape(0), (int)d.shape(1));
 }
 
 // An array taken as it is: a converted copy of an output would swallow the result.
@@ -136,13 +206,24 @@ NB_MODULE(_core, m) {
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
   m.def("pyramid_down", pyramid_down, map("image"), map("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
-  m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"), "subpixel"_a, map("bias"),
-        "encc_window"_a,
-        "ratio_threshold"_a, "noise_floor"_a, "cost"_a, "threads"_a,
+  m.def("subtract_bilateral", subtract_bilateral, map("image"), map("out"), "threads"_a,
+        "out = image less its bilateral smoothing, on a 0..255 scale.");
+  m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"),
+        "subpixel"_a, map("bias"), "encc_window"_a, "ratio_threshold"_a, "noise_floor"_a, "cost"_a, "threads"_a,
         "Local parabolas from the windowed cost over the disparities first .. first + count - 1.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");
   m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "exact"_a, "penalty"_a,
-        "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "threads"_a, "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
+        "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "threads"_a,
+        "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
+  m.def("guided_filter", guided_filter, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a, "eps"_a,
+        "threads"_a, "out = d fitted by a linear function of the guide in every window; NaN where there is no data.");
+  m.def("bilateral_solver", bilateral_solver, map("d"), map("confidence").none(), map("guide"), map("out"), "luma"_a,
+        "chroma"_a, "xy"_a, "lam"_a, "iterations"_a, "threads"_a,
+        "out = the map close to d and smooth where the guide is; NaN where nothing connects to data.");
+  m.def("weighted_median", weighted_median, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a,
+        "sigma"_a, "threads"_a, "out = the median of d around a pixel, weighted by how alike the guide is there.");
+  m.def("remove_speckles", remove_speckles, map("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
+  m.def("fill_holes", fill_holes, map("d"), "NaN replaced ring by ring by the median of what is beside it, in place.");
 }

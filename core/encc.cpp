@@ -1,6 +1,7 @@
 #include "encc.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "simd.h"
 
@@ -11,7 +12,7 @@ namespace dualpix {
 //
 //     s = (p e - q c) / ((e^2 - c g) + (q e - p g)),   p = <E, Y>  q = <E, D>  c = <Y, Y>  e = <Y, D>  g = <D, D>
 //
-// the published t, written in small differences so that nothing cancels in float32. They follow from distances:
+// the published t, written in small differences so that little cancels in float32. They follow from distances:
 //
 //     q = (|E|^2 + |D|^2 - |L - Z|^2) / 2      e = (|Z|^2 - |Y|^2 - |D|^2) / 2      p = (|L|^2 - |Y|^2 - |E|^2) / 2
 //
@@ -79,7 +80,11 @@ Peak between(float p, float q, float c, float e, float g) {
   const float determinant = c * g - e * e, denominator = (q * e - p * g) - determinant;
   if (!(determinant > 1e-6f * c * g) || !(denominator < 0)) return {0.0f, p * p / c};
   const float s = (p * e - q * c) / denominator;
-  return {std::min(std::max(s, -1.0f), 1.0f), (p * p * g - 2 * p * q * e + q * q * c) / determinant};
+  if (std::fabs(s) <= 1) return {s, (p * p * g - 2 * p * q * e + q * q * c) / determinant};
+  // Beyond the neighbour the interpolation means nothing: Z itself, or its mirror image, with W = Y +- D:
+  // what it explains is <L, W>^2 / |W|^2 - |Y|^2 - 2 p, the constant that the other peaks leave out.
+  const float end = s < 0 ? -1.0f : 1.0f, LW = (c + p) + end * (e + q);
+  return {end, LW * LW / (c + 2 * end * e + g) - c - 2 * p};
 }
 
 }  // namespace
@@ -151,9 +156,9 @@ bool Encc::peak(int x, int y, int d, float before, float at, float after, float*
     return row(square, y)[k] - row(sum, y)[k] * row(sum, y)[k] * inverse;
   };
   *offset = 0;
-  const float c = norm(square_, sum_, i);
-  if (!(c > kTextureless * n_ * n_)) return false;
-  const float p = 0.5f * (norm(left_square_, left_sum_, x) - c - at);
+  const float c = norm(square_, sum_, i), own = norm(left_square_, left_sum_, x);
+  if (!(std::min(c, own) > kTextureless * n_ * n_)) return false;
+  const float p = 0.5f * (own - c - at);
   // towards d + 1 the right window moves to x - d - 1; towards d - 1 the step is that of the next column, reversed
   const float g_up = norm(step_square_, step_, i), g_down = norm(step_square_, step_, i + 1);
   const float e_up = 0.5f * (norm(square_, sum_, i - 1) - c - g_up);

@@ -220,7 +220,7 @@ DUALPIX_INLINE vfloat decorrelation(vfloat E2, vfloat L2_less_R2, vfloat L2) {
   const vfloat norms = max(l, floor) * max(r, floor);
   // above the floor nothing is missing, not even rounding
   const vfloat missing = select((l < floor) | (r < floor), norms - l * r, zero);
-  return max((missing + 0.5f * (E2 - step * step)) / norms, zero);
+  return (missing + 0.5f * max(E2 - step * step, zero)) / norms;
 }
 
 // The same for ncc and zncc, from the smoothed terms of their correlation.

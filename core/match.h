@@ -27,7 +27,8 @@ struct Matching {
   float noise_floor;      // curvature is measured against C(d0) + this; 0 leaves it as it is
 };
 
-// alpha, beta of the cost C(d) around its minimum, scaled by the confidence in it. All maps are h x w. The cost volume is never stored: a tile's running minima stay in cache while d runs.
+// alpha, beta of the cost C(d) around its minimum, scaled by the confidence in it. All maps are h x w. The cost volume
+// is never stored: a tile's running minima stay in cache while d runs.
 void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
            int threads);
 

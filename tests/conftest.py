@@ -1,5 +1,6 @@
 """What several test files share: where real captures are, and small textured pairs."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -16,6 +17,15 @@ def data_dir():
     if not folder.is_dir():
         pytest.skip(f"no real captures at {folder}: set DUALPIX_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def ablation():
+    """benchmarks/ablation.py, which knows how each data set is read and scored."""
+    spec = importlib.util.spec_from_file_location("ablation", ROOT / "benchmarks" / "ablation.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

@@ -10,6 +10,28 @@ import numpy as np
 DIRECTIONS = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]  # (dy, dx) of a step
 
 
+# ---- preparation ----------------------------------------------------------------------------------
+def prepare(left, right, guide, params):
+    """Views and guide as they are matched, from planes of at most 128 px a side."""
+    if params["vignetting"]:
+        right = evened_out(left, right, params["vignetting"])
+    guide = 255 * (guide / 255) ** params["guide_gamma"]
+    if params["exposure"]:
+        of_views, of_guide = (params["exposure"] / np.quantile(plane, 0.99) for plane in (left, guide))
+        left, right, guide = of_views * left, of_views * right, of_guide * guide
+    return left, right, guide
+
+
+def evened_out(left, right, share):
+    """R LPF(L) / LPF(R), with ratios taken to be 1 % nearer to 1, but not beyond it."""
+    sigma = share * max(left.shape)
+    half = int(np.round(8 * sigma + 1)) // 2
+    taps = np.exp(-0.5 * (np.arange(-half, half + 1) / sigma) ** 2)
+    of_left, of_right = (smooth(view, taps / taps.sum()) for view in (left, right))
+    ratio = np.log(of_left / of_right)
+    return right * np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - 0.01, 0))
+
+
 # ---- matching cost ------------------------------------------------------------------------------
 def gaussian_window(omega):
     """The taps of a Gaussian of STD omega, cut at 2 ceil(2 omega) + 1, summing to one."""
@@ -140,13 +162,16 @@ def vertex_encc(left, right, d0, n):
         t = np.divide(rho2 - r * rho1, denominator, out=(cols - d0 - k).astype(float), where=inside)
         at_d0 = correlation(L, R[rows, cols - d0 + reach]) ** 2
         value = np.divide(rho1**2 + rho2**2 - 2 * r * rho1 * rho2, 1 - r**2, out=at_d0, where=inside)
-        # the match lies at k + t, so d = x - k - t
+        # the match lies at k + t, so d = x - k - t; at most 1 away from d0, and then with the value it has there
+        x = np.clip(cols - k - t - d0, -1, 1)
+        bounded = (cols - k - d0 - x)[..., None, None]
+        value = np.where(np.abs(cols - k - t - d0) > 1, correlation(L, Rk - bounded * (Rk1 - Rk)) ** 2, value)
         better = value > best
-        offset[better] = (cols - k - t - d0)[better]
+        offset[better] = x[better]
         best[better] = value[better]
     centre = R[rows, cols - d0 + reach]
-    textured = (centre**2).mean(axis=(2, 3)) > 0.5
-    return np.where(textured, np.clip(offset, -1, 1), 0), textured
+    textured = np.minimum((L**2).mean(axis=(2, 3)), (centre**2).mean(axis=(2, 3))) > 0.5
+    return np.where(textured, offset, 0), textured
 
 
 def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold, views=None, encc_window=None, noise_floor=0):
@@ -267,6 +292,15 @@ def upsample(coarse, shape):
 def minimizer(A, B):
     """d = -B / (2 A)."""
     return np.divide(-B, 2 * A, out=np.zeros_like(A), where=A > 0)
+
+
+def confidence(A, d, omega):
+    """A' / (A' + 25), 1 / A' = 1 / A + r^2 / 12, where r is what the disparities span in the matching window."""
+    half = int(np.ceil(2 * omega))
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(d, half, mode="edge"), (2 * half + 1, 2 * half + 1))
+    r = around.max(axis=(2, 3)) - around.min(axis=(2, 3))
+    A = 1 / (1 / A + r**2 / 12)
+    return A / (A + 25)
 
 
 def searched(limits, factor):

@@ -96,6 +96,21 @@ def test_no_penalty_overflows_on_a_long_path(penalty):
     assert np.abs(d).max() <= 5.001  # never outside the vertices it started from
 
 
+@pytest.mark.parametrize("penalty", [3.2, 1e3, 1e6])
+@pytest.mark.parametrize("messages", ["paper", "exact"])
+def test_hard_edges_and_pixels_that_know_nothing_leave_the_map_among_the_vertices(messages, penalty):
+    rng = np.random.default_rng(1)
+    alpha = (rng.uniform(0, 2, (40, 300)) * (rng.uniform(size=(40, 300)) < 0.3)).astype(np.float32)
+    beta = -2 * alpha * rng.uniform(1, 5, alpha.shape).astype(np.float32)
+    guide = rng.choice([0, 1, 20, 30, 255], alpha.shape).astype(np.float32)
+    A, B = aggregate(alpha, beta, guide, preset("dslr-a").replace(messages=messages, penalty=penalty), 1, threads=1)
+    assert np.isfinite(A).all()
+    assert np.isfinite(B).all()
+    d = minimizer(A, B)[A > 0]
+    assert d.min() >= 0.999
+    assert d.max() <= 5.001
+
+
 def test_nothing_crosses_a_hard_edge():
     alpha = np.ones((12, 30), np.float32)
     beta = -2 * np.where(np.arange(30) < 15, 1.0, 4.0) * alpha
@@ -174,6 +189,16 @@ def test_no_exact_penalty_overflows(penalty):
     d = minimizer(A, B)
     assert np.isfinite(d).all()
     assert np.abs(d).max() <= 5.001
+
+
+def test_a_tolerance_of_next_to_nothing_stays_finite():
+    """Between pixels that agree to the last bit, too: those left of a hard edge."""
+    alpha, beta, guide = random_maps((20, 30))
+    beta[:, :15], guide[:, :15] = 0, -1000
+    A, B = aggregate(alpha, beta, guide, exact_params(robust_tau=1e-30), 4, threads=1)
+    assert np.isfinite(A).all()
+    assert np.isfinite(B).all()
+    assert np.abs(minimizer(A, B)).max() <= 5.001
 
 
 def test_nothing_known_stays_nothing():

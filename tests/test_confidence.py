@@ -3,59 +3,92 @@
 import numpy as np
 import pytest
 
-import dualpix
-import dualpix.io
-from dualpix.confidence import SURE, confidence
+import reference
+from dualpix.confidence import confidence, near_texture
 from dualpix.params import preset
 
+AUTO = preset("auto")
 RNG = np.random.default_rng(5)
 
 
+def trust(A, d=None, params=AUTO):
+    A = np.asarray(A, np.float32)
+    d = np.zeros_like(A) if d is None else np.asarray(d, np.float32)
+    return confidence(A, d, np.ones(A.shape, np.uint8), params)
+
+
+def test_half_sure_is_a_curvature_of_25():
+    np.testing.assert_allclose(trust([[0, 25, 75, 475]]), [[0, 0.5, 0.75, 0.95]], rtol=1e-6)
+
+
 def test_without_depth_edges_it_is_the_curvature_alone():
-    A = RNG.uniform(0, 1e4, (40, 50)).astype(np.float32)
-    trust = confidence(A, np.full_like(A, 1.5), preset("auto"))
-    np.testing.assert_allclose(trust, A / (A + SURE), rtol=1e-5)
+    A = RNG.uniform(0, 1e4, (40, 50))
+    np.testing.assert_allclose(trust(A, np.full_like(A, 1.5)), A / (A + 25), rtol=1e-5)
 
 
-def test_near_an_edge_variances_add_up():
-    A = np.full((200, 200), 5000, np.float32)
+@pytest.mark.parametrize("window", [1, 2.5, 9.5])
+def test_agrees_with_the_oracle(window):
+    A, d = RNG.uniform(1, 1e4, (45, 60)), RNG.uniform(-2, 2, (45, 60))
+    np.testing.assert_allclose(trust(A, d, AUTO.replace(window=window)), reference.confidence(A, d, window), rtol=1e-4)
+
+
+def test_near_an_edge_variances_add_up_as_far_as_the_window_reaches():
+    """A window of STD 9.5 has 39 columns: those at most 19 away from the far side of the step."""
+    A = np.full((200, 200), 5000)
     d = np.where(np.arange(200) < 100, 0, 1.2) * np.ones_like(A)
-    trust = confidence(A, d.astype(np.float32), preset("auto"))
+    row = trust(A, d)[100]
     at_edge = 1 / (1 / 5000 + 1.2**2 / 12)
-    assert trust[100, 100] == pytest.approx(at_edge / (at_edge + SURE), rel=1e-4)
-    assert trust[100, 10] == pytest.approx(5000 / (5000 + SURE), rel=1e-4)
+    np.testing.assert_allclose(row[81:119], at_edge / (at_edge + 25), rtol=1e-4)
+    np.testing.assert_allclose(np.r_[row[:81], row[119:]], 5000 / (5000 + 25), rtol=1e-4)
+
+
+@pytest.mark.parametrize("change", [{"messages": "paper"}, {"noise_floor": 0.0}])
+def test_curvature_without_a_scale_is_compared_with_its_mean(change):
+    A, d = RNG.uniform(0, 1e4, (40, 50)), RNG.uniform(-2, 2, (40, 50))
+    np.testing.assert_allclose(trust(A, d, AUTO.replace(**change)), A / (A + A.mean()), rtol=1e-5)
+    np.testing.assert_allclose(trust(1e3 * A, d, AUTO.replace(**change)), A / (A + A.mean()), rtol=1e-5)
 
 
 @pytest.mark.parametrize("messages", ["paper", "exact"])
 def test_grows_with_the_curvature_and_stays_within_0_and_1(messages):
-    A = np.sort(RNG.uniform(0, 1e6, 3000)).reshape(1, -1).astype(np.float32)
-    trust = confidence(A, np.zeros_like(A), preset("auto").replace(messages=messages))
-    assert (np.diff(trust) >= 0).all()
-    assert trust.min() >= 0
-    assert trust.max() <= 1
+    found = trust([[0, 1e-6, 1, 30, 1e3, 1e6]], params=AUTO.replace(messages=messages))
+    assert (np.diff(found) > 0).all()
+    assert found.min() >= 0
+    assert found.max() <= 1
 
 
-def test_sparsification_on_real_captures(data_dir):
-    """Without the least confident 30 % of the pixels AI(1) falls by a quarter, on the mean of the Pixel 4 scenes."""
-    import cv2
+@pytest.mark.parametrize("messages", ["paper", "exact"])
+def test_nothing_matched_is_nothing_known(messages):
+    A, textured = np.full((3, 4), 1e5, np.float32), np.zeros((3, 4), np.uint8)
+    textured[1, 2] = 1
+    found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages))
+    assert np.argwhere(found).tolist() == [[1, 2]]
 
-    root = data_dir / "pixel4"
-    sides = ("left", "right")
-    white = {
-        s: cv2.GaussianBlur(dualpix.io.read_image(root / f"calibration/white_sheet_{s}.png") - 1024.0, (0, 0), 20)
-        for s in sides
-    }
-    kept, whole = [], []
-    for path in sorted(root.glob("*_left.png")):
-        number = path.name[:3]
-        views = [np.maximum(dualpix.io.read_image(root / f"{number}_{s}.png") - 1024.0, 0) / white[s] for s in sides]
-        top = np.percentile(views[0], 99.5)
-        result = dualpix.disparity(*(np.clip(view / top, 0, 1) ** (1 / 2.2) for view in views))
-        centre = (slice(252, 1260), slice(336, 1680))
-        truth = dualpix.io.read_image(root / f"gt_defocus_map/{number}_gt.png") / 255.0
-        truth[truth == 0] = np.nan
-        trust = result.confidence[centre]
-        sure = trust >= np.quantile(trust[np.isfinite(truth)], 0.3)
-        for scores, gt in ((whole, truth), (kept, np.where(sure, truth, np.nan))):
-            scores.append(dualpix.metrics.affine_invariant(result.disparity[centre], gt).ai1)
-    assert np.mean(kept) <= 0.75 * np.mean(whole)
+
+# ---- where anything was matched ------------------------------------------------------------------------
+
+
+def test_texture_reaches_as_far_as_the_window():
+    alpha = np.zeros((80, 100), np.float32)
+    alpha[30, 40] = 1e-6
+    expected = np.zeros((80, 100))
+    expected[11:50, 21:60] = 1
+    np.testing.assert_array_equal(near_texture(alpha, None, AUTO), expected)
+
+
+@pytest.mark.parametrize("shape", [(80, 100), (79, 99)])
+def test_texture_of_a_coarser_scale_counts(shape):
+    alpha = np.zeros(shape, np.float32)
+    alpha[5, 5] = 1
+    coarser = np.zeros((40, 50), np.uint8)
+    coarser[30:, 40:] = 1
+    expected = np.zeros(shape)
+    expected[60:, 80:] = 1
+    expected[3:8, 3:8] = 1
+    np.testing.assert_array_equal(near_texture(alpha, coarser, AUTO.replace(window=1)), expected)
+
+
+def test_nothing_matched_anywhere():
+    blank = np.zeros((30, 40), np.float32)
+    assert not near_texture(blank, None, AUTO).any()
+    assert not near_texture(blank, np.zeros((15, 20), np.uint8), AUTO).any()

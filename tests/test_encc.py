@@ -19,21 +19,23 @@ def noisy_pair(shape, d, noise=1.0, seed=0):
 
 
 def compare(left, right, disparities, n):
-    """Vertices agree where the winner is clear; returns the share of pixels compared."""
+    """Curvature and vertex agree where winner and second best are clear; returns the share of pixels compared."""
     params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=1.5)
     alpha, beta = local_parabolas(left, right, disparities, params, threads=2)
     assert np.isfinite(alpha).all()
     assert np.isfinite(beta).all()
-    volume = reference.cost_volume(left.astype(float), right.astype(float), list(disparities), params.window)
-    i0 = 1 + np.argmin(volume[1:-1], axis=0)
-    gap = np.diff(np.sort(volume[1:-1], axis=0), axis=0)[0] if len(disparities) > 3 else np.inf
-    d0 = disparities[0] + i0
-    offset, textured = reference.vertex_encc(left.astype(float), right.astype(float), d0, n)
-    clear = (gap > 1e-4 * volume.max()) & (alpha > 0)
-    assert not alpha[~textured].any()
-    d = -beta[clear] / (2 * alpha[clear])
-    np.testing.assert_allclose(d, (d0 + offset)[clear], atol=2e-3)
-    assert (np.abs(d - (d0 + offset)[clear]) < 1e-4).sum() >= 0.9 * d.size
+    views, d = (left.astype(float), right.astype(float)), list(disparities)
+    volume = reference.cost_volume(*views, d, params.window)
+    expected = reference.local_parabolas(volume, d, "encc", None, params.ratio_threshold, views, n)
+    gaps = np.diff(np.sort(volume, axis=0), axis=0)[:2].min(axis=0)
+    gaps = np.minimum(gaps, np.diff(np.sort(volume[1:-1], axis=0), axis=0)[0]) if len(d) > 3 else gaps
+    clear = gaps > 1e-4 * volume.max()
+    np.testing.assert_array_equal(alpha[clear] > 0, expected[0][clear] > 0)
+    np.testing.assert_allclose(alpha[clear], expected[0][clear], rtol=1e-3, atol=1e-4 * alpha.max())
+    clear &= alpha > 0
+    found, wanted = (-b[clear] / (2 * a[clear]) for a, b in ((alpha, beta), expected))
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
+    assert (np.abs(found - wanted) < 1e-4).sum() >= 0.9 * found.size
     return clear.mean()
 
 
@@ -74,6 +76,28 @@ def test_a_window_without_variance_has_no_confidence():
     assert not alpha[:, 40:60].any()
     assert not beta[:, 40:60].any()
     assert alpha[:, :25].any()
+
+
+@pytest.mark.parametrize(
+    ("left_size", "right_size", "counts"), [(0.6, 0.6, False), (0.9, 0.9, True), (0.9, 0.6, False), (0.6, 0.9, False)]
+)
+def test_texture_below_a_mean_square_of_a_half_in_either_view_has_no_say(left_size, right_size, counts):
+    noise = RNG.choice([-1, 1], (60, 90))
+    left, right = (np.float32(128) + (size * noise).astype(np.float32) for size in (left_size, right_size))
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=15, window=2)
+    alpha, beta = local_parabolas(left, right, range(-3, 4), params, threads=1)
+    inside = (slice(8, -8), slice(12, -12))
+    assert (alpha[inside] > 0).all() if counts else not alpha[inside].any()
+    assert counts or not beta[inside].any()
+
+
+def test_a_constant_view_matches_no_texture():
+    textured, _ = noisy_pair((60, 90), 0.5)
+    constant = np.full_like(textured, 128)
+    for views in ((constant, textured), (textured, constant)):
+        alpha, beta = local_parabolas(*views, range(-3, 4), preset("auto"), threads=1)
+        assert not alpha.any()
+        assert not beta.any()
 
 
 def test_gain_and_offset_between_the_views_do_not_move_the_vertex():

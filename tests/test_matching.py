@@ -31,80 +31,140 @@ IMAGES = {
 
 
 def float_errors(left, right, disparities, params, volume):
-    """How far costs may be off in float32: in proportion to themselves, or to what they are the difference of."""
+    """Bounds of the errors of the costs in float32: the roundings of a window, counted, times what is summed in it."""
+    taps = reference.box_window(params.window) if params.cost == "bt" else reference.gaussian_window(params.window)
+    rounding = (len(taps) + 12) * 2.0**-24
     if params.cost in ("sad", "ssd"):
-        return 2e-6 * volume
+        return rounding * volume
     if params.cost == "bt":  # its half-way values are rounded
-        return 2e-6 * volume + 4e-8 * max(left.max(), right.max())
-    taps, zero_mean = reference.gaussian_window(params.window), params.cost == "zncc"
-    left_mean, right_mean = (left.mean(), right.mean()) if zero_mean else (0, 0)
+        return rounding * volume + 2.0**-23 * max(left.max(), right.max())
+    zero_mean = params.cost == "zncc"
+    means = (left.mean(), right.mean()) if zero_mean else (0, 0)  # subtracted first, from samples outside too
+    bounds = (
+        correlation_error(left - means[0], reference.shifted(right, d) - means[1], taps, zero_mean, rounding, cost)
+        for d, cost in zip(disparities, volume, strict=True)
+    )
+    return np.stack(list(bounds))
 
-    def energy_and_norm(image):
-        energy, mean = reference.smooth(image**2, taps), reference.smooth(image, taps)
-        return energy, np.sqrt(np.maximum(energy - zero_mean * mean**2, 0.1**2))
 
-    L2, L = energy_and_norm(left - left_mean)
-    errors = 2e-7 * volume
-    for error, d in zip(errors, disparities, strict=True):
-        R2, R = energy_and_norm(reference.shifted(right, d) - right_mean)
-        E2 = reference.smooth((left - reference.shifted(right, d)) ** 2, taps)
-        error += 2e-6 * (L2 + R2 if zero_mean else E2) / (L * R)
-    return errors
+def correlation_error(L, R, taps, zero_mean, rounding, cost):
+    """The same of 1 - <L, R> / (|L| |R|), from the energies of L, L - R and L + R that float32 rounds."""
+
+    def energy(image):
+        return reference.smooth(image**2, taps)
+
+    def norm(image):
+        return np.sqrt(np.maximum(energy(image) - zero_mean * reference.smooth(image, taps) ** 2, 0))
+
+    if zero_mean:
+        rounding = 2 * rounding  # of the energy and of the mean subtracted from it
+    norm_L, norm_R = norm(L), norm(R)
+    L2_error, E2_error = rounding * energy(L), rounding * energy(L - R)
+    difference_error = rounding * np.sqrt(energy(L - R) * energy(L + R))  # of |L|^2 - |R|^2, by Cauchy-Schwarz
+    R2_error = L2_error + difference_error
+    L_error, R_error = (
+        np.minimum(e / np.maximum(n, 1e-30), np.sqrt(e)) for e, n in ((L2_error, norm_L), (R2_error, norm_R))
+    )
+    norms = np.maximum(norm_L, 0.1) * np.maximum(norm_R, 0.1)
+    # only what reaches over the floor counts
+    norms_error = sum(
+        np.clip(n + e - 0.1, 0, e) / np.maximum(n, 0.1) for n, e in ((norm_L, L_error), (norm_R, R_error))
+    )
+    # |L| |R| - <L, R> = (|L - R|^2 - (|L| - |R|)^2) / 2; below the floor, <L, R> by the energies
+    step_error = (difference_error + np.abs(norm_L - norm_R) * (L_error + R_error)) / np.maximum(norm_L + norm_R, 1e-30)
+    above = E2_error / 2 + np.abs(norm_L - norm_R) * step_error + step_error**2 / 2
+    below = L2_error + difference_error / 2 + E2_error / 2
+    floored = np.minimum(norm_L - L_error, norm_R - R_error) < 0.1
+    return (
+        np.where(floored, below / norms + np.abs(1 - cost) * norms_error, above / norms + cost * norms_error)
+        + rounding * cost
+    )
 
 
 def compare(left, right, disparities, params):
-    """Kernel and oracle agree wherever rounding cannot change which costs are the best; returns that share.
+    """Every pixel is one that the oracle could give, had its costs the errors of float32; returns the share decided.
 
-    Costs that tie exactly count: both must then prefer the same disparity.
+    That is the share of pixels that have but one winner and whose curvature and vertex are known to 1 %.
     """
     left, right = (np.ascontiguousarray(view, dtype=np.float32) for view in (left, right))
-    alpha, beta = local_parabolas(left, right, disparities, params, threads=2)
-    left, right, disparities = left.astype(float), right.astype(float), list(disparities)
-    volume = reference.cost_volume(left, right, disparities, params.window, params.cost)
-    expected_alpha, expected_beta = reference.local_parabolas(
-        volume, disparities, params.subpixel, HISTEQ_BIAS, params.ratio_threshold
-    )
+    alpha, beta = (m.astype(float) for m in local_parabolas(left, right, disparities, params, threads=2))
     assert np.isfinite(alpha).all()
     assert np.isfinite(beta).all()
-    errors = float_errors(left, right, disparities, params, volume)
-    contents = reference.cost_volume(left, right, disparities, params.window, "ssd")
-    order = np.argsort(volume, axis=0, kind="stable")
-    best, error, content = (np.take_along_axis(values, order, axis=0) for values in (volume, errors, contents))
-    clear = np.ones(left.shape, bool)
-    for k in range(3):
-        rest = slice(k + 1, None)
-        # Ties hold in float32 if they are of nothing, or of the same windows, such as those outside the image.
-        tied = (best[rest] == best[k]) & ((best[rest] == 0) | (content[rest] == content[k]))
-        clear &= (tied | (best[k] + error[k] < (best - error)[rest])).all(axis=0)
-    clear |= np.ptp(volume, axis=0) == 0
-    # Rounding may choose any of the costs that tie; otherwise only the errors of the costs used count.
-    winner = 1 + np.argmin(volume[1:-1], axis=0)
-    used = np.take_along_axis(errors, np.stack([*order[:3], winner - 1, winner, winner + 1]), axis=0)
-    rounding = np.where((np.diff(best, axis=0) == 0).any(axis=0), errors.max(axis=0), used.max(axis=0))
-    # alpha = S a, S the square of s = (q - 1) / (Tq - 1) with q the ratio of two costs
-    floored = np.maximum(best[0], 1e-4)
-    q = best[1] / floored
-    s = np.clip((q - 1) / (params.ratio_threshold - 1), 0.01, 1)
-    s_error = 2 * q * rounding / floored / (params.ratio_threshold - 1)
-    allowed = (1e-4 + 2 * s_error / s) * expected_alpha + rounding
-    assert (np.abs(alpha - expected_alpha) <= allowed)[clear].all()
-    # d = -beta / (2 alpha); an error of the costs moves the vertex by its share of the curvature.
-    curved = clear & (expected_alpha > 0) & (alpha > 0)
-    d = -beta[curved] / (2 * alpha[curved])
-    expected = -expected_beta[curved] / (2 * expected_alpha[curved])
-    allowed = 1e-4 * np.maximum(np.abs(expected), 1) + rounding[curved] / expected_alpha[curved]
-    assert (np.abs(d - expected) <= allowed).all()
-    return clear.mean()
+    left, right, disparities = left.astype(float), right.astype(float), list(disparities)
+    C = reference.cost_volume(left, right, disparities, params.window, params.cost)
+    error = float_errors(left, right, disparities, params, C)
+    number, tiny = np.arange(len(C))[:, None, None], 2.0**-21  # of a few operations on the costs
+    may_win = C - error <= (C + error)[1:-1].min(axis=0)
+    explained, winners, sharp = (np.zeros(left.shape, kind) for kind in (bool, int, bool))
+    for i in range(1, len(C) - 1):
+        others = number != i
+        least = np.min(C + error, axis=0, where=others, initial=np.inf)
+        may_be_second = others & (C - error <= least)
+        second = np.min(C, axis=0, where=others, initial=np.inf)
+        second_error = np.max(error, axis=0, where=may_be_second, initial=0)
+
+        rises = np.maximum(C[[i - 1, i + 1]] - C[i], 0)
+        rise_errors = error[[i - 1, i + 1]] + error[i]
+        a, a_error = rises.mean(axis=0), rise_errors.mean(axis=0)
+        if params.noise_floor:
+            whole = C[i] + params.noise_floor
+            a, a_error = a / whole, a_error / whole + a / whole * error[i] / whole
+        # no vertex moves faster than the rises over the larger of them, nor further than from end to end
+        parabola = params.subpixel == "parabola"
+        x = reference.vertex_parabola(*rises) if parabola else reference.vertex_histeq(*rises, HISTEQ_BIAS)
+        firm = rises.max(axis=0) - rise_errors.sum(axis=0)
+        x_error = np.divide(rise_errors.sum(axis=0), firm, out=np.full_like(firm, 1.1), where=firm > 0).clip(0, 1.1)
+        d, d_error = disparities[i] + x, x_error + tiny * (1 + abs(disparities[i]))
+        on_vertex = np.abs(beta + 2 * alpha * d) <= 2 * alpha * d_error + 1e-37
+
+        # q = C(d1) / max(C(d0), 1e-4), S = clip((q - 1) / (Tq - 1), 0.01, 1)^2; or S = 1 if d1 is next to d0
+        best = np.maximum(C[i], 1e-4)
+        q, q_error = second / best, (second_error + second / best * error[i]) / best + tiny * second / best
+        low, high = (np.clip((q + s * q_error - 1) / (params.ratio_threshold - 1), 0.01, 1) ** 2 for s in (-1, 1))
+        beside = np.abs(number - i) <= 1
+        alone, rival = (may_be_second & beside).any(axis=0), (may_be_second & ~beside).any(axis=0)
+        a_low, a_high = (1 - tiny) * a - a_error, (1 + tiny) * a + a_error
+        within = alone & (alpha >= a_low) & (alpha <= a_high)
+        within |= rival & (alpha >= low * a_low) & (alpha <= high * a_high)
+        explained |= may_win[i] & on_vertex & within
+        winners += may_win[i]
+        known = (a_error < 0.01 * a) & (d_error < 0.01) & ((high - low < 0.01 * high) | ~rival) & (alone != rival)
+        sharp |= may_win[i] & known
+    assert explained.all(), np.argwhere(~explained)[:5]
+    return (sharp & (winners == 1)).mean()
 
 
-@pytest.mark.parametrize("subpixel", ["parabola", "histeq"])
+# Hardly a pixel of these has one winner: costs tie, or what is left of them is rounding.
+UNDECIDED = ("one column", "one pixel", "constant", "black against white", "tiny contrast")
+
+
+@pytest.mark.parametrize(("subpixel", "noise_floor"), [("parabola", 0), ("histeq", 0.2)])
 @pytest.mark.parametrize("cost", COST)
 @pytest.mark.parametrize("name", IMAGES)
-def test_agrees_with_the_oracle(name, cost, subpixel):
-    params = PARAMS.replace(cost=cost, subpixel=subpixel, window=5 if cost == "bt" else 1.7)
-    # Correlations divide small differences: there rounding leaves fewer pixels whose winner is clear.
-    least = 0.9 if cost == "sad" else 0.5 if name == "tiny contrast" else 0.75
-    assert compare(*IMAGES[name], range(-4, 5), params) > least
+def test_agrees_with_the_oracle(name, cost, subpixel, noise_floor):
+    params = PARAMS.replace(cost=cost, subpixel=subpixel, noise_floor=noise_floor, window=5 if cost == "bt" else 1.7)
+    decided = compare(*IMAGES[name], range(-4, 5), params)
+    assert decided > 0.95 or name in UNDECIDED
+
+
+@pytest.mark.parametrize("cost", COST)
+def test_of_equal_costs_the_lowest_disparity_wins(cost):
+    """A pattern that repeats every 4 px, which a window at d sees exactly as at d + 4."""
+    left = np.tile(RNG.integers(1, 255, (24, 4)), 15).astype(np.float32)
+    params = PARAMS.replace(cost=cost, subpixel="parabola", window=3 if cost == "bt" else 1)
+    alpha, beta = local_parabolas(left, left, range(-6, 7), params, threads=1)
+    inside = (slice(None), slice(12, -12))
+    np.testing.assert_allclose((-beta / (2 * alpha))[inside], -4, atol=0.5)
+
+
+@pytest.mark.parametrize("value", [0, 16, 128, 255])
+def test_flat_windows_correlate_with_nothing(value):
+    """A flat patch, darker in the other view, costs 1 at every disparity, whatever of it float32 rounds."""
+    left = RNG.uniform(20, 200, (60, 80)).astype(np.float32)
+    left[10:50, 10:70] = value
+    right = np.float32(0.93) * left
+    alpha, _ = local_parabolas(left, right, range(-4, 5), PARAMS.replace(cost="zncc", window=2), threads=1)
+    assert alpha[14:46, 14:66].max() < 0.1 * np.median(alpha[:5])
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-2, 3.0])
@@ -114,14 +174,14 @@ def test_ambiguity_is_measured_against_a_floor_of_the_best_cost(step):
     left = np.tile(50 + (np.arange(60) % period == 0) * step, (30, 1)).astype(np.float32)
     right = left.copy()
     right[:, 24::period] -= np.float32(step * 1e-2)
-    assert compare(left, right, range(-8, 9), PARAMS.replace(window=1.5)) > 0.3
+    assert compare(left, right, range(-8, 9), PARAMS.replace(window=1.5)) > 0.1
 
 
 @pytest.mark.parametrize("disparities", [range(3), range(-3, 0), range(-30, -20), range(40, 60), range(-2, 12)])
 @pytest.mark.parametrize("window", [0.5, 3, 8])
 @pytest.mark.parametrize("cost", COST)
 def test_any_range_and_window(cost, disparities, window):
-    assert compare(*IMAGES["texture 40x61"], disparities, PARAMS.replace(cost=cost, window=window)) > 0.5
+    assert compare(*IMAGES["texture 40x61"], disparities, PARAMS.replace(cost=cost, window=window)) > 0.15
 
 
 @pytest.mark.parametrize("cost", COST)

@@ -42,6 +42,7 @@ def test_presets_hold_the_papers_values(
         "noise_floor": 0,
         "messages": "paper",
         "robust_tau": 0,
+        "vignetting": 0,
         "guide_gamma": 1,
         "exposure": 0,
         "penalty": penalty,

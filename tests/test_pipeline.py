@@ -1,5 +1,8 @@
 """The whole method against the oracle, and what a caller may rely on."""
 
+from functools import cache
+
+import cv2
 import numpy as np
 import pytest
 
@@ -19,7 +22,8 @@ def as_uint8(pair):
 def oracle(left, right, params, guide=None):
     settings = params.to_dict() | {"bias": HISTEQ_BIAS}
     left, right = left.astype(float), right.astype(float)
-    return reference.disparity(left, right, left if guide is None else guide, settings)
+    planes = reference.prepare(left, right, left if guide is None else guide, settings)
+    return reference.disparity(*planes, settings)
 
 
 @pytest.mark.parametrize("preset", ["dslr-a", "dslr-b"])
@@ -42,13 +46,28 @@ def test_agrees_with_the_oracle(preset, shape):
         {"subpixel": "histeq"},
         {"noise_floor": 0.2, "invalid_threshold": 1e-4},
         {"messages": "exact", "penalty": 500, "robust_tau": 0.1},
+        {"guide_gamma": 0.5},
+        {"exposure": 100},
+        {"vignetting": 0.1},
     ],
 )
 def test_options_agree_with_the_oracle(pair, change):
     left, right = as_uint8(pair)
+    if "vignetting" in change:
+        right = np.round(right * np.linspace(0.9, 0.6, right.shape[1])).astype(np.uint8)
     params = dualpix.preset("dslr-a").replace(**SMALL, **change)
     expected, _ = oracle(left, right, params)
     np.testing.assert_allclose(dualpix.disparity(left, right, params).disparity, expected, rtol=1e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("shape", [(64, 96), (61, 83)])
+def test_auto_agrees_with_the_oracle(shape):
+    left, right = as_uint8(textured_pair(shape, 1.3))
+    params = dualpix.preset("auto").replace(**SMALL, iterations=(4, 4))
+    result = dualpix.disparity(left, right, params)
+    expected, A = oracle(left, right, params)
+    np.testing.assert_allclose(result.disparity, expected, rtol=1e-4, atol=2e-4)
+    np.testing.assert_allclose(result.confidence, reference.confidence(A, expected, params.window), rtol=1e-3)
 
 
 @pytest.mark.parametrize("d", [-2.4, -0.5, 0.0, 0.3, 3.0])
@@ -168,50 +187,124 @@ def test_progress_names_every_stage_and_scale(pair):
 
 # ---- the preset that needs no tuning ------------------------------------------------------------------
 
+SHAPE = 400, 600  # two scales
+SQUARE = np.zeros(SHAPE, bool)
+SQUARE[120:280, 200:400] = True
 
-def scene(shape=(200, 300), noise=0.5, seed=0):
-    """A slanted plane behind a nearer square, with noise; left, right in 0..1 and the true disparity."""
-    rng = np.random.default_rng(seed)
-    texture, _ = textured_pair(shape, 0, seed)
-    truth = np.tile(np.linspace(-2.5, -1, shape[1]), (shape[0], 1)).astype(np.float32)
-    truth[60:140, 100:200] = 2
-    left, right, truth = dualpix.simulate(texture / 255, truth)
-    return *(
-        np.clip(view + rng.normal(0, noise / 255, shape), 0, 1).astype(np.float32) for view in (left, right)
-    ), truth
+
+def grown(mask, margin):
+    """The mask with `margin` pixels around it; less as many if the margin is negative."""
+    square = np.ones((2 * abs(margin) + 1,) * 2, np.uint8)
+    return (cv2.dilate if margin > 0 else cv2.erode)(mask.astype(np.uint8), square) > 0
+
+
+PLANE = ~grown(SQUARE, 30)
+PLANE[:, :30] = PLANE[:, -30:] = False
+INSIDE = grown(SQUARE, -30)
+
+
+def shot(image, d, noise=0.5, **options):
+    """left, right in 0..1 with noise, and the true disparity, which may differ a little from d."""
+    left, right, truth = dualpix.simulate(image.astype(np.float32), np.broadcast_to(d, SHAPE), **options)
+    rng = np.random.default_rng(0)
+    views = (np.clip(view + rng.normal(0, noise / 255, SHAPE), 0, 1).astype(np.float32) for view in (left, right))
+    return *views, truth
+
+
+TEXTURE = textured_pair(SHAPE, 0)[0] / 255
+DEPTH = np.where(SQUARE, 2, np.linspace(-2.5, -1, SHAPE[1]))
+
+
+@cache
+def scene():
+    """A slanted plane behind a nearer square."""
+    return shot(TEXTURE, DEPTH)
+
+
+@cache
+def auto():
+    return dualpix.disparity(*scene()[:2])
+
+
+def error(result, truth):
+    return np.abs(result.disparity - truth)
 
 
 def test_auto_is_the_default():
-    left, right, truth = scene()
-    result = dualpix.disparity(left, right)
-    assert result.params == dualpix.preset("auto").replace(iterations=result.params.iterations)
-    assert np.median(np.abs(result.disparity - truth)) < 0.1
+    assert auto().params == dualpix.preset("auto").replace(iterations=auto().params.iterations)
+    assert len(auto().params.iterations) > 1
+    assert np.median(error(auto(), scene()[2])) < 0.03
+    assert np.mean(error(auto(), scene()[2])) < 0.06
+
+
+def test_it_is_unsure_near_depth_edges():
+    edge = grown(SQUARE, 5) & ~grown(SQUARE, -5)
+    assert np.median(auto().confidence[edge]) < 0.5 * np.median(auto().confidence[PLANE])
+    assert np.median(auto().confidence[PLANE]) > 0.5
 
 
 @pytest.mark.parametrize("gain", [0.25, 0.6])
 def test_exposure_does_not_matter(gain):
     left, right, _ = scene()
-    bright, dark = dualpix.disparity(left, right), dualpix.disparity(gain * left, gain * right)
-    sure = bright.confidence > np.quantile(bright.confidence, 0.2)
-    assert np.abs(bright.disparity - dark.disparity)[sure].max() < 0.02
-    np.testing.assert_allclose(dark.confidence, bright.confidence, atol=0.02)
+    dark = dualpix.disparity(gain * left, gain * right)
+    sure = auto().confidence > 0.5
+    assert error(dark, auto().disparity)[sure].max() < 0.02
+    np.testing.assert_allclose(dark.confidence, auto().confidence, atol=0.02)
+
+
+def test_a_quarter_of_the_intensity_at_16_bit_does_not_matter():
+    sixteen = [np.round(view * 65535).astype(np.uint16) for view in scene()[:2]]
+    whole = dualpix.disparity(*sixteen)
+    quarter = dualpix.disparity(*(np.round(view * 0.25).astype(np.uint16) for view in sixteen))
+    sure = whole.confidence > 0.5
+    assert sure.mean() > 0.5
+    assert error(quarter, whole.disparity)[sure].max() < 0.02
 
 
 def test_bit_depth_does_not_matter():
-    left, right, _ = scene()
-    eight = [np.round(view * 255).astype(np.uint8) for view in (left, right)]
-    sixteen = [view.astype(np.uint16) * 257 for view in eight]
-    a, b = dualpix.disparity(*eight), dualpix.disparity(*sixteen)
-    assert np.abs(a.disparity - b.disparity).max() < 0.02
+    """But for the rounding to 8 bit, which is noise."""
+    sixteen, eight = (
+        dualpix.disparity(*(np.round(view * np.iinfo(kind).max).astype(kind) for view in scene()[:2]))
+        for kind in (np.uint16, np.uint8)
+    )
+    sure = sixteen.confidence > 0.5
+    assert (error(eight, sixteen.disparity)[sure] < 0.02).mean() > 0.99
 
 
 def test_swapped_views_change_the_sign_of_auto():
-    left, right, truth = scene()
-    there, back = dualpix.disparity(left, right), dualpix.disparity(right, left)
-    flat = truth < -0.9  # away from the square's edges, which the views see in different places
-    flat[40:160, 80:220] = False
-    flat[:, :20] = flat[:, -20:] = False
-    assert np.median(np.abs(there.disparity + back.disparity)[flat]) < 0.1
+    """Away from the square's edges, which the views see in different places."""
+    left, right, _ = scene()
+    off = error(dualpix.disparity(right, left), -auto().disparity)
+    for region in (PLANE, INSIDE):
+        assert np.median(off[region]) < 0.03
+        assert np.quantile(off[region], 0.9) < 0.08
+
+
+@pytest.mark.parametrize("gain", [0.8, 1.1])
+def test_a_gain_between_the_views_does_not_matter(gain):
+    left, right, _ = scene()
+    result = dualpix.disparity(left, np.clip(gain * right, 0, 1))
+    assert np.quantile(error(result, auto().disparity), 0.9) < 0.05
+    assert np.median(result.confidence) > 0.85 * np.median(auto().confidence)
+
+
+def test_vignetting_does_not_matter():
+    """The left view loses 30 % of the light towards the right, the right one towards the left."""
+    left, right, truth = shot(TEXTURE, DEPTH, vignetting=0.3)
+    result = dualpix.disparity(left, right)
+    assert np.quantile(error(result, auto().disparity), 0.9) < 0.05
+    assert np.mean(error(result, truth)) < 1.1 * np.mean(error(auto(), truth))
+    assert np.median(result.confidence) > 0.75 * np.median(auto().confidence)
+
+
+@pytest.mark.parametrize("margin", [30, 200])
+def test_confidence_does_not_depend_on_the_size_of_the_image(margin):
+    """The scene goes on all around; with the larger margin there is one scale more."""
+    larger = dualpix.disparity(*(np.pad(view, margin, mode="wrap") for view in scene()[:2]))
+    assert len(larger.params.iterations) == (2 if margin == 30 else 3)
+    same = larger.confidence[margin:-margin, margin:-margin]
+    for region in (PLANE, INSIDE):
+        assert np.median(same[region]) == pytest.approx(np.median(auto().confidence[region]), rel=0.15)
 
 
 @pytest.mark.parametrize("d", [-9.0, -2.0, 0.0, 6.5, 14.0])
@@ -221,14 +314,105 @@ def test_the_range_is_found(d):
     assert np.median(found[20:-20, 40:-40]) == pytest.approx(d, abs=0.05)
 
 
-def test_the_found_range_is_as_good_as_one_given_by_hand():
+@pytest.mark.parametrize("limits", [(-4, 4), (-24, 24)])
+def test_the_found_range_is_as_good_as_one_given_by_hand(limits):
     left, right, truth = scene()
-    found, given = dualpix.disparity(left, right), dualpix.disparity(left, right, range=(-4, 4))
-    errors = [np.mean(np.abs(result.disparity - truth)) for result in (found, given)]
-    assert errors[0] <= 1.05 * errors[1]
+    given = dualpix.disparity(left, right, range=limits)
+    assert np.mean(error(auto(), truth)) <= 1.05 * np.mean(error(given, truth))
 
 
-@pytest.mark.parametrize(("shape", "scales"), [((512, 768), 3), ((1512, 2016), 4), ((2940, 5180), 5), ((40, 60), 1)])
+@pytest.mark.parametrize(("limits", "missed"), [((-4, 0.5), INSIDE), ((0, 4), PLANE)])
+def test_what_the_range_misses_has_no_confidence(limits, missed):
+    left, right, _ = scene()
+    result = dualpix.disparity(left, right, range=limits)
+    assert not result.confidence[missed].any()
+    other = PLANE if missed is INSIDE else INSIDE
+    assert np.median(result.confidence[other]) > 0.5
+
+
+# ---- pictures with little to match ----------------------------------------------------------------------
+
+
+evened_out_later = pytest.mark.xfail(strict=True, reason="a blank right view is no longer blank once evened out")
+
+
+@pytest.mark.parametrize(
+    ("subpixel", "value"),
+    [
+        *(("encc", value) for value in (0, 0.5, 1)),
+        ("histeq", 0),
+        pytest.param("histeq", 0.5, marks=evened_out_later),
+        pytest.param("histeq", 1, marks=evened_out_later),
+    ],
+)
+def test_nothing_matches_a_blank_view(subpixel, value):
+    view, blank = scene()[0], np.full(SHAPE, value, np.float32)
+    for views in ((view, blank), (blank, view)):
+        result = dualpix.disparity(*views, subpixel=subpixel)
+        assert np.isfinite(result.disparity).all()
+        assert not result.confidence.any()
+
+
+by_chance = pytest.mark.xfail(strict=True, reason="explore() takes a wide range whose ends are clear by chance")
+
+
+@pytest.mark.parametrize(
+    ("shape", "noise", "seed"),
+    [
+        *((SHAPE, 64, seed) for seed in range(3)),
+        ((300, 400), 8, 1),
+        pytest.param((300, 400), 8, 0, marks=by_chance),
+    ],
+)
+def test_noise_is_not_believed(shape, noise, seed):
+    rng = np.random.default_rng(seed)
+    left, right = (np.clip(0.5 + rng.normal(0, noise / 255, shape), 0, 1).astype(np.float32) for _ in range(2))
+    result = dualpix.disparity(left, right)
+    assert result.confidence.max() < 0.02
+    assert np.abs(result.disparity).max() <= 40
+
+
+def test_far_from_a_textured_disc_nothing_is_known():
+    """Further than the window of the coarser scale reaches, which is about 40 px."""
+    y, x = np.indices(SHAPE)
+    beyond = np.hypot(y - 200, x - 300) - 60
+    left, right, truth = shot(np.where(beyond < 0, TEXTURE, 0.5), np.where(beyond < 0, 1.5, -1), noise=0.3)
+    result = dualpix.disparity(left, right)
+    assert np.median(error(result, truth)[beyond < -10]) < 0.05
+    assert np.median(result.confidence[beyond < -20]) > 0.2
+    assert (result.confidence[(beyond > 25) & (beyond < 38)] > 0).all()
+    assert not result.confidence[beyond > 90].any()
+
+
+def test_a_lamp_in_the_dark():
+    """Its patch is less than a hundredth of the picture."""
+    image = np.zeros(SHAPE)
+    image[100:124, 200:224] = TEXTURE[100:124, 200:224]
+    left, right, _ = shot(image, 1.5, noise=0)
+    result = dualpix.disparity(left[:300, :400], right[:300, :400])
+    assert np.isfinite(result.disparity).all()
+    assert np.abs(result.disparity[104:120, 204:220] - 1.5).max() < 0.25
+    assert not result.confidence[200:].any()
+
+
+def test_clipped_highlights_spoil_nothing_around_them():
+    lit = np.zeros(SHAPE, bool)
+    lit[20:100, 40:160] = True
+    left, right, truth = shot(np.where(lit, 1, TEXTURE), DEPTH)
+    assert (left[lit] == 1).mean() > 0.3
+    rest = ~grown(lit, 30)
+    result = dualpix.disparity(left, right)
+    assert np.isfinite(result.disparity).all()
+    assert np.mean(error(result, truth)[rest]) < 1.05 * np.mean(error(auto(), truth)[rest])
+
+
+# ---- scales, arguments ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "scales"),
+    [((512, 768), 3), ((1512, 2016), 4), ((2940, 5180), 5), ((283, 283), 2), ((282, 282), 1), ((40, 60), 1)],
+)
 def test_scales_follow_the_size(shape, scales):
     assert passes(dualpix.preset("auto"), shape) == passes(dualpix.preset("auto"), shape[::-1]) == (4,) * scales
 
@@ -265,13 +449,3 @@ def test_threads_from_the_environment(monkeypatch, pair):
     monkeypatch.setenv("DUALPIX_THREADS", "many")
     with pytest.raises(dualpix.ParameterError, match="DUALPIX_THREADS"):
         dualpix.disparity(*as_uint8(pair), **SMALL)
-
-
-def test_dslr_scores_reproduce_the_published_method(data_dir):
-    """Geometric means of the published runs, within 2 %: .0545 (histeq, P = 1.25) and .0580 (parabola)."""
-    views = data_dir / "dslr" / "005_L.jpg", data_dir / "dslr" / "005_R.jpg"
-    truth = dualpix.read_map(data_dir / "dslr" / "005_D.TIF")
-    for subpixel, published in (("histeq", 0.0545), ("parabola", 0.0580)):
-        result = dualpix.disparity(*views, "dslr-a", penalty=1.25, subpixel=subpixel)
-        score = dualpix.metrics.affine_invariant(result.disparity, truth / 255, protocol="paper-dslr")
-        assert score.geometric_mean == pytest.approx(published, rel=0.02)

@@ -7,8 +7,10 @@ import pytest
 
 import reference
 from dualpix.pyramid import (
+    FIRST_REACH,
     Coefficients,
     Level,
+    around,
     coarse_to_fine,
     covering,
     explore,
@@ -97,6 +99,14 @@ def test_one_wild_pixel_does_not_widen_the_range():
     assert covering(Coefficients(A, B)) == range(-1, 4)
 
 
+@pytest.mark.parametrize(("curvature", "covered"), [(1, True), (1e-3, False)])
+@pytest.mark.parametrize("far", [6, -6])
+def test_a_hundredth_of_the_pixels_counts_if_it_knows_anything(far, curvature, covered):
+    d, A = np.full((60, 60), 0.5, np.float32), np.ones((60, 60), np.float32)
+    d[:6, :6], A[:6, :6] = far, curvature
+    assert (2 * far in covering(Coefficients(A, -2 * A * d))) == covered
+
+
 @pytest.mark.parametrize(("d", "reaches"), [(0.3, [4]), (2.9, [4]), (3.5, [4, 8]), (-9, [4, 8, 16])])
 def test_the_coarsest_scale_looks_as_far_as_it_finds(d, reaches):
     level = Level(*[np.zeros((50, 60), np.float32)] * 3)
@@ -112,6 +122,32 @@ def test_the_coarsest_scale_looks_as_far_as_it_finds(d, reaches):
     assert tried[-1] == 2 + abs(math.floor(d) if d < 0 else math.ceil(d)) - 1  # once more, around what was found
 
 
-def test_the_range_found_never_exceeds_the_image():
-    level = Level(*[np.zeros((50, 60), np.float32)] * 3)
-    explore(level, lambda _, disparities, *__: flat((50, 60), disparities[-1]))
+@pytest.mark.parametrize(("width", "reaches"), [(60, [4, 8, 16]), (96, [4, 8, 16, 32]), (95, [4, 8, 16])])
+def test_the_range_found_never_exceeds_a_third_of_the_image(width, reaches):
+    """Even if the pixels are surer the further they look."""
+    level = Level(*[np.zeros((50, width), np.float32)] * 3)
+    tried = []
+
+    def solve(_, disparities, *__):
+        tried.append(disparities)
+        A, B = flat((50, width), disparities[-1] - 1)
+        return Coefficients(len(tried) * A, len(tried) * B)
+
+    explore(level, solve)
+    assert tried == [*(range(-reach - 1, reach + 2) for reach in reaches), around(reaches[-1], reaches[-1])]
+
+
+def test_where_nothing_can_be_found_the_first_range_will_do():
+    """Pixels at the ends of any range, and the less sure the wider it is: noise."""
+    level = Level(*[np.zeros((50, 200), np.float32)] * 3)
+    tried = []
+
+    def solve(_, disparities, *__):
+        tried.append(disparities)
+        d = np.linspace(disparities[0], disparities[-1], 10_000, dtype=np.float32).reshape(50, 200)
+        A = np.full_like(d, 1 / len(disparities))
+        return Coefficients(A, -2 * A * d)
+
+    explore(level, solve)
+    assert len(tried) > 3
+    assert tried[-1] == around(-FIRST_REACH, FIRST_REACH)

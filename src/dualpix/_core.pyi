@@ -8,6 +8,7 @@ _Pixels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float3
 
 def to_plane(pixels: _Pixels, plane: _Map, weights: _Map, scale: float, threads: int) -> None: ...
 def pyramid_down(image: _Map, half: _Map, threads: int) -> None: ...
+def subtract_bilateral(image: _Map, out: _Map, threads: int) -> None: ...
 def match(
     left: _Map,
     right: _Map,
@@ -49,3 +50,23 @@ def aggregate(
     scale: float,
     threads: int,
 ) -> None: ...
+def guided_filter(
+    d: _Map, confidence: _Map | None, guide: _Map, out: _Map, radius: int, eps: float, threads: int
+) -> None: ...
+def bilateral_solver(
+    d: _Map,
+    confidence: _Map | None,
+    guide: _Map,
+    out: _Map,
+    luma: float,
+    chroma: float,
+    xy: int,
+    lam: float,
+    iterations: int,
+    threads: int,
+) -> None: ...
+def weighted_median(
+    d: _Map, confidence: _Map | None, guide: _Map, out: _Map, radius: int, sigma: float, threads: int
+) -> None: ...
+def remove_speckles(d: _Map, size: int, step: float) -> None: ...
+def fill_holes(d: _Map) -> None: ...

@@ -22,6 +22,7 @@ from .progress import progress_bar
 from .sidecar import describe, map_record, sidecar_path, to_json
 
 if TYPE_CHECKING:
+    from .calibration import Calibration
     from .io import OutputSet
     from .params import Params
 
@@ -162,6 +163,8 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 @click.option("--range", "search", type=(float, float), metavar="MIN MAX", help="Disparities to search, px.")
 @click.option("--axis", type=click.Choice(["x", "y"]), default="x", help="Along which the views differ.")
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
+@click.option("--calibration", type=_path, metavar="FILE.json", help="Undo what this calibration found.")
+@click.option("--camera", metavar="NAME", help="Refuse a calibration of another camera.")
 @click.option("--confidence", type=_path, metavar="FILE", help="Also write the confidence, 0 to 1, no .png.")
 @click.option("--preview", type=_path, metavar="FILE.png", help="Also write a picture of the map.")
 @click.option("--threads", type=int, metavar="N", help="By default DUALPIX_THREADS, else all cores.")
@@ -178,6 +181,8 @@ def disparity(
     search: tuple[float, float] | None,
     axis: str,
     guide: str | None,
+    calibration: str | None,
+    camera: str | None,
     confidence: str | None,
     preview: str | None,
     threads: int | None,
@@ -198,15 +203,18 @@ def disparity(
       dualpix disparity left.png right.png -o out.tiff --range -5 5 --preview out.png
     """
     name, params = _parameters(preset, config, settings, search)
-    inputs = _given(left=left, right=right, guide=guide, config=config)
+    inputs = _given(left=left, right=right, guide=guide, config=config, calibration=calibration)
     outputs = _given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, force) as files:
         from . import pipeline
         from .io import encode_map, encode_preview
 
         threads = pipeline.thread_count(threads)
+        lens = _calibration(calibration, camera)
         with progress_bar(not quiet) as report:
-            result = pipeline.disparity(left, right, params, guide, axis=axis, threads=threads, progress=report)
+            result = pipeline.disparity(
+                left, right, params, guide, axis=axis, calibration=lens, threads=threads, progress=report
+            )
         files.write(output, encode_map(output, result.disparity))
         if confidence is not None:
             files.write(confidence, encode_map(confidence, result.confidence))
@@ -216,6 +224,7 @@ def disparity(
             **map_record(output, result.disparity, axis),
             "preset": name,
             "parameters": result.params.to_dict(),
+            "searched": result.searched,
             "threads": threads,
             "timings": result.timings,
             "inputs": inputs,
@@ -260,13 +269,83 @@ def _parameters(
     return name, resolve(name, overrides)
 
 
+def _calibration(path: str | None, camera: str | None) -> Calibration | None:
+    if path is None:
+        if camera is not None:
+            raise click.UsageError("--camera is the one of --calibration: give both")
+        return None
+    from .calibration import read_calibration
+
+    lens = read_calibration(path)
+    lens.check_camera(camera)
+    return lens
+
+
 def _summary(record: dict[str, Any]) -> str:
-    outputs = record["outputs"]
+    outputs, (low, high) = record["outputs"], record["searched"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
+    seconds = sum(record["timings"].values())
     return (
         f"{outputs['disparity']}: {record['width']}x{record['height']}, {describe(record['disparity'])} px\n"
-        f"preset {record['preset']}, {sum(record['timings'].values()):.1f} s; also wrote {others}"
+        f"preset {record['preset']}, searched {low:.4g} to {high:.4g} px, {seconds:.1f} s; also wrote {others}"
     )
+
+
+# ---- calibrate -----------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.option("-o", "--output", type=_path, metavar="FILE.json", required=True, help="The calibration to write.")
+@click.option(
+    "--white", type=(_path, _path), multiple=True, metavar="LEFT RIGHT", help="Views of a white sheet; repeatable."
+)
+@click.option(
+    "--plane", "planes", type=(_path, _path), multiple=True, metavar="LEFT RIGHT", help="Views of a plane; repeatable."
+)
+@click.option("--camera", metavar="NAME", help="Name of camera and lens, kept in the file.")
+@click.option("--black", type=float, default=0.0, metavar="N", help="Black level of the white sheets.")
+@click.option("--axis", type=click.Choice(["x", "y"]), default="x", help="Along which the views differ.")
+@click.option("--threads", type=int, metavar="N", help="By default DUALPIX_THREADS, else all cores.")
+@json_option
+@force_option
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+def calibrate(
+    output: str,
+    white: tuple[tuple[str, str], ...],
+    planes: tuple[tuple[str, str], ...],
+    camera: str | None,
+    black: float,
+    axis: str,
+    threads: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Find out what a camera and lens do to the views and to the disparity.
+
+    White sheets, evenly lit and out of focus, give the gain of each view. Pairs of a textured plane that
+    fills the picture, square to the camera and out of focus, give the gain of the disparity over the
+    picture; two or more, before and behind the focus, also its offset. All pictures have the size that
+    dualpix disparity --calibration FILE.json will be used on.
+
+    \b
+    Example:
+      dualpix calibrate -o lens.json --plane near_l.png near_r.png --plane far_l.png far_r.png
+    """
+    from .calibration import calibrate as find
+    from .calibration import summary
+    from .io import OutputSet
+
+    inputs = [path for pair in (*white, *planes) for path in pair]
+    with OutputSet([output], inputs, force) as files:
+        with progress_bar(not quiet) as report:
+            found = find(white, planes, camera=camera, black=black, axis=axis, threads=threads, progress=report)
+        text = found.to_json()
+        files.write(output, text.encode())
+    if as_json:
+        click.echo(text, nl=False)
+    elif not quiet:
+        click.echo(f"{output}: {summary(found)}")
 
 
 # ---- evaluate ------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Params:
     subpixel: Annotated[str, Choice("parabola", "histeq", "encc")]
     # Side of the correlated windows of encc, px at every scale; 9..21 is sane.
     encc_window: Annotated[int, Odd(3, 63)]
-    # Curvature is taken relative to the best cost plus this, in intensities: what noise leaves. 0 takes it as it is.
+    # Curvature is taken relative to the best cost plus this, in the unit of the cost. 0 takes it as it is.
     noise_floor: Annotated[float, Real(0, 1e3)]
     # What a path hands on from pixel to pixel: the published recursion, or the exact minimum it approximates.
     messages: Annotated[str, Choice("paper", "exact")]
@@ -59,9 +59,20 @@ class Params:
     robust_tau: Annotated[float, Real(0, 1e3)]
     # sigma: step of the guide, in intensities, at which smoothing falls to 1/e; 2..10 is sane.
     edge_sigma: Annotated[float, Real(0.01, 1e4)]
+    # What the camera records in the dark, in the numbers of the input: 1024 of a Pixel 4's 16 bit.
+    black: Annotated[float, Real(0, 65535)]
+    # What it records of white, in the same numbers; auto is the largest the input can hold.
+    white: Annotated[float | Literal["auto"], OrAuto(Real(0, 65535, above=True))]
+    # Exponent put on the intensities of the views, after black and white: 1 is off, 0.45 makes raw values displayable.
+    gamma: Annotated[float, Real(0.1, 10)]
+    # Match I - bilateral(I), the detail of the views: less light to differ between them, and less to match.
+    detail: Annotated[bool, Flag()]
+    # STD of the low-pass of both views whose ratio evens out their brightness, as a share of the longer side of the
+    # image: what lens and pixels darken towards opposite sides. 0 leaves the views as they are; 0.05..0.3 is sane.
+    vignetting: Annotated[float, Real(0, 1)]
     # Exponent put on the guide, which makes edges in the dark count more the smaller it is; 1 is off.
     guide_gamma: Annotated[float, Real(0.1, 10)]
-    # Intensity that the brightest hundredth of views and guide is brought to; 0 leaves them as they are.
+    # Intensity that the brightest hundredth of views and guide is brought to, 100..255 is sane; 0 leaves them alone.
     exposure: Annotated[float, Real(0, 1e3)]
     # Aggregations per scale, coarse to fine; as many scales as numbers. auto: by the size of the image.
     iterations: Annotated[
@@ -73,7 +84,8 @@ class Params:
     prior_weight: Annotated[float, Real(0, 10)]
     # Tq: ratio of the second-best to the best cost at which a match is fully trusted; 1.5..4 is sane.
     ratio_threshold: Annotated[float, Real(1, 100, above=True)]
-    # Ta: curvature (cost per px^2) below which a pixel is invalid; 0 (none) to 0.2 is sane.
+    # Ta: curvature below which a pixel is invalid, in the unit of the cost per px^2 (0 to 0.2 is sane) or, relative to
+    # the noise, px^-2 (1e-5 is sane); 0 is none.
     invalid_threshold: Annotated[float, Real(0, 1e3)]
     # Divisor of the curvature at the left and right image edge, falling linearly to 1; 1 is off.
     border: Annotated[float, Real(1, 1e6)]

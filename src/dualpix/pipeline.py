@@ -14,23 +14,23 @@ import numpy.typing as npt
 
 from . import _core
 from .aggregation import aggregate, minimizer
-from .arrays import Map, as_row
-from .confidence import confidence
+from .arrays import Map
+from .calibration import Calibration, read_calibration
+from .confidence import Mask, confidence, near_texture
 from .errors import InputError, ParameterError
 from .io import load_image
 from .matching import border_divisor, local_parabolas, window_taps
 from .params import DEFAULT_PRESET, Params, resolve
+from .preprocessing import detail, prepare
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
 from .rules import Whole, check
 
 Image = npt.NDArray[Any] | str | Path
 Progress = Callable[[str, int, int], None]
 
-LUMA = (0.299, 0.587, 0.114)
-MEAN = (1 / 3, 1 / 3, 1 / 3)
-
 COARSEST = 200  # px, about the side of the coarsest scale where their number is found by itself
 PASSES = 4  # a scale then gets
+OUTSIDE = 0.5  # px beyond the range asked for, from which on a pixel is known not to be covered by it
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,15 @@ class Result:
         The resolved parameters.
     timings : dict
         Seconds by stage.
+    searched : (float, float)
+        The range asked for, or the one found, which the map lies within.
     """
 
     disparity: Map
     confidence: Map
     params: Params
     timings: dict[str, float]
+    searched: tuple[float, float]
 
 
 def disparity(
@@ -62,6 +65,7 @@ def disparity(
     guide: Image | None = None,
     *,
     axis: str = "x",
+    calibration: Calibration | str | Path | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     **overrides: Any,
@@ -78,6 +82,8 @@ def disparity(
         The image whose edges stop the smoothing; the left view if not given.
     axis : "x" or "y"
         The direction in which the views differ. With "y", ``d = y_left - y_right``.
+    calibration : Calibration or path, optional
+        What to undo in the views and in the map, made by `dualpix.calibrate` for pictures of this size.
     threads : int, optional
         How many to use; by default ``DUALPIX_THREADS``, or else every core. The result does not depend on it.
     progress : callable, optional
@@ -89,7 +95,7 @@ def disparity(
     Returns
     -------
     Result
-        Dense, finite, and within the range searched.
+        Dense, finite, and within the range searched, but for what a calibration corrects.
 
     Raises
     ------
@@ -99,6 +105,10 @@ def disparity(
         If a parameter is unknown, of the wrong type or out of bounds.
     """
     params = resolve(preset, overrides)
+    if isinstance(calibration, str | Path):
+        calibration = read_calibration(calibration)
+    if calibration:
+        params = calibration.settled(params)
     if axis not in ("x", "y"):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     threads = thread_count(threads)
@@ -108,20 +118,33 @@ def disparity(
         given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
         images = [load_image(image, name) for name, image in given.items()]
         names = [str(image) if isinstance(image, str | Path) else name for name, image in given.items()]
+        if calibration:
+            calibration.check(images[0].shape, names[0], axis)
+        white = calibration.white_gains(params.gamma) if calibration else None
         if axis == "y":
+            white = white and (np.ascontiguousarray(white[0].T), np.ascontiguousarray(white[1].T))
             images = [np.ascontiguousarray(np.swapaxes(image, 0, 1)) for image in images]
         _check_sizes(images, names, params, axis)
     iterations = passes(params, images[0].shape[:2])
     clock.scales = len(iterations)
     with clock("pyramid"):
-        planes = _planes(images, params, threads)
+        planes = prepare(images, params, threads, white)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
         levels = pyramid(planes, len(iterations), threads)
-        del images, planes
+        del images, planes, white
+
+    textured: Mask | None = None
+    searched = range(0)
 
     def solve(level: Level, disparities: range, prior: Coefficients | None, scale: int) -> Coefficients:
+        nonlocal textured, searched
+        searched = disparities
         with clock("matching", scale + 1):
-            alpha, beta = local_parabolas(level.left, level.right, disparities, params, threads)
+            views = level.left, level.right
+            if params.detail:
+                views = detail(level.left, threads), detail(level.right, threads)
+            alpha, beta = local_parabolas(*views, disparities, params, threads)
+            textured = near_texture(alpha, textured if prior else None, params)
             _core.condition(
                 alpha,
                 beta,
@@ -139,14 +162,18 @@ def disparity(
     A, B = coarse_to_fine(levels, solve, limits)
     with clock("confidence"):
         d = minimizer(A, B)
-        if limits:
-            np.clip(d, *limits, out=d)
-        trust = confidence(A, d, params)
+        assert textured is not None
+        trust = confidence(A, d, textured, params)
+        low, high = limits or (searched[0], searched[-1])
+        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
+        np.clip(d, low, high, out=d)
         if blank:
             d[:], trust[:] = 0, 0
         if axis == "y":
             d, trust = np.ascontiguousarray(d.T), np.ascontiguousarray(trust.T)
-    return Result(d, trust, params.replace(iterations=iterations), clock.seconds)
+        if calibration and not blank:
+            d = calibration.corrected(d)
+    return Result(d, trust, params.replace(iterations=iterations), clock.seconds, (float(low), float(high)))
 
 
 def passes(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:
@@ -195,38 +222,6 @@ def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Param
             f"parameter range {low:g} to {high:g} is wider than the image, {width} pixels along {axis}: "
             "give a range that fits into it"
         )
-
-
-def _planes(images: list[npt.NDArray[Any]], params: Params, threads: int) -> Level:
-    """Grey views and guide on a 0..255 scale, or of the exposure asked for. Edges are those of the channels' mean."""
-    left, right = (_plane(image, LUMA, threads) for image in images[:2])
-    guide = images[2] if len(images) == 3 else images[0]
-    if guide is images[0] and guide.ndim == 2 and params.guide_gamma == 1 and not params.exposure:
-        return Level(left, right, left)
-    edges = _plane(guide, MEAN, threads)
-    if params.guide_gamma != 1:
-        edges **= params.guide_gamma
-        edges *= 255 ** (1 - params.guide_gamma)
-    if params.exposure:
-        gain = params.exposure / _brightness(left)
-        left *= gain
-        right *= gain
-        edges *= params.exposure / _brightness(edges)
-    return Level(left, right, edges)
-
-
-def _brightness(plane: Map) -> float:
-    """The 99th percentile of the intensities, from a sample of them; never 0."""
-    step = max(1, math.isqrt(plane.size // 100_000))
-    return max(float(np.quantile(plane[::step, ::step], 0.99)), 1e-6)
-
-
-def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], threads: int) -> Map:
-    plane = np.empty(image.shape[:2], np.float32)
-    pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
-    full = np.iinfo(image.dtype).max if image.dtype.kind == "u" else 1
-    _core.to_plane(pixels, plane, as_row(weights), 255 / full, threads)
-    return plane
 
 
 @dataclass

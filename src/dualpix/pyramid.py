@@ -28,6 +28,7 @@ class Coefficients(NamedTuple):
 
 FIRST_REACH = 4  # px of the coarsest scale, on both sides of 0, where no limits are given
 OUTLIERS = 0.001
+SAMPLE = 200_000  # pixels, about as many as are looked at for the extremes
 
 Solver = Callable[[Level, range, Coefficients | None, int], Coefficients]
 
@@ -76,21 +77,36 @@ def explore(level: Level, solve: Solver) -> Coefficients:
     """Solve the coarsest scale in a range that is doubled until the disparities found keep clear of its ends.
 
     Then once more in what they need: every disparity that is not there is one less to be mistaken for the right one.
+    If a wider range never makes the pixels surer, there is nothing to be found, and the first one will do.
     """
     reach, widest = FIRST_REACH, max(level.left.shape[1] // 3, FIRST_REACH)
+    sureness = []
     while True:
         coefficients = solve(level, range(-reach - 1, reach + 2), None, 0)
+        sureness.append(coefficients.A.mean(dtype=np.float64))
         low, high = extremes(coefficients)
-        if max(-low, high) < reach - 1 or 2 * reach > widest:
-            return solve(level, around(low, high), None, 0)
+        if max(-low, high) < reach - 1:
+            break
+        if 2 * reach > widest:
+            if sureness[-1] <= sureness[0]:
+                low, high = -FIRST_REACH, FIRST_REACH
+            break
         reach *= 2
+    return solve(level, around(low, high), None, 0)
 
 
 def extremes(coefficients: Coefficients) -> tuple[float, float]:
-    """The disparities that all but one pixel in a thousand lie between, at either end."""
-    d = minimizer(*coefficients)
-    low, high = np.quantile(d, (OUTLIERS, 1 - OUTLIERS))
-    return float(low), float(high)
+    """The disparities that all but a thousandth of the curvature lies between, at either end.
+
+    Counted by curvature, a wild pixel or a wild region that knows nothing does not widen the range.
+    """
+    step = max(1, math.isqrt(coefficients.A.size // SAMPLE))
+    A, B = (each[::step, ::step].ravel() for each in coefficients)
+    d = minimizer(A, B)
+    order = np.argsort(d)
+    share = np.cumsum(A[order], dtype=np.float64)
+    low, high = np.searchsorted(share, share[-1] * np.array((OUTLIERS, 1 - OUTLIERS)))
+    return float(d[order[low]]), float(d[order[min(high, d.size - 1)]])
 
 
 def covering(coarser: Coefficients) -> range:

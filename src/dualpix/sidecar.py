@@ -72,7 +72,7 @@ def describe(found: dict[str, Any]) -> str:
     if math.isnan(found["min"]):
         return "all NaN"
     holes = f" ({found['nan']} NaN)" if found["nan"] else ""
-    return f"{found['min']:.4g} to {found['max']:.4g}{holes}"
+    return f"{found['min'] + 0.0:.4g} to {found['max'] + 0.0:.4g}{holes}"  # + 0.0: no minus before a zero
 
 
 def to_json(record: dict[str, Any]) -> str:

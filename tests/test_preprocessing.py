@@ -1,0 +1,116 @@
+"""Planes to be matched: brightness evened out between the views, exposure, edges."""
+
+import numpy as np
+import pytest
+
+import reference
+from conftest import textured_pair
+from dualpix.params import preset
+from dualpix.preprocessing import UNSURE, _even_out, prepare
+
+AUTO = preset("auto")
+
+
+def evened(left, right, share=0.1):
+    left, right = (np.array(view, np.float32) for view in (left, right))
+    before = left.copy()
+    _even_out(left, right, share)
+    np.testing.assert_array_equal(left, before)
+    return right
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (40, 61), (128, 100)])
+@pytest.mark.parametrize("share", [0.02, 0.1, 1])
+def test_agrees_with_the_oracle(shape, share):
+    rng = np.random.default_rng(0)
+    left, right = rng.uniform(100, 200, shape), rng.uniform(100, 200, shape) * np.linspace(1, 0.6, shape[1])
+    np.testing.assert_allclose(evened(left, right, share), reference.evened_out(left, right, share), rtol=2e-3)
+
+
+@pytest.mark.parametrize("gain", [0.5, 0.8, 0.985, 1.02, 2])
+def test_a_gain_is_followed_but_for_a_hundredth(gain):
+    flat = np.full((150, 300), 100, np.float32)
+    left_over = np.exp(np.sign(np.log(gain)) * UNSURE)
+    np.testing.assert_allclose(evened(flat, gain * flat), left_over * flat, rtol=1e-4)
+
+
+@pytest.mark.parametrize("gain", [0.9901, 0.995, 1, 1.005, 1.01])
+def test_a_hundredth_is_let_be(gain):
+    left, _ = textured_pair((150, 300), 0)
+    np.testing.assert_array_equal(evened(left, np.float32(gain) * left), np.float32(gain) * left)
+
+
+def test_no_ratio_beyond_4_is_vignetting():
+    flat = np.full((50, 60), 100, np.float32)
+    np.testing.assert_allclose(evened(flat, 0.01 * flat), 4 * np.exp(-UNSURE) * 0.01 * flat, rtol=1e-4)
+    np.testing.assert_allclose(evened(flat, 30 * flat), np.exp(UNSURE) / 4 * 30 * flat, rtol=1e-4)
+
+
+def test_the_scale_of_the_intensities_does_not_matter():
+    left, right = textured_pair((150, 300), 3.0)
+    right *= np.linspace(1, 0.6, 300, dtype=np.float32)
+    np.testing.assert_allclose(evened(left / 64, right / 64), evened(left, right) / 64, rtol=1e-5)
+
+
+def test_opposite_ramps_become_one():
+    left, _ = textured_pair((300, 400), 0)
+    ramp = np.linspace(1, 0.7, 400, dtype=np.float32)
+    ratio = evened(ramp * left, ramp[::-1] * left) / (ramp * left)
+    assert np.abs(np.log(ratio)).max() < 0.08
+    assert np.median(np.abs(np.log(ratio))) < 0.015
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, 0), (0, 100), (100, 0)])
+def test_blank_views_stay_blank(left, right):
+    left, right = (np.full((40, 50), value, np.float32) for value in (left, right))
+    changed = evened(left, right)
+    assert np.isfinite(changed).all()
+    assert np.ptp(changed) == 0
+    assert (changed > 0).all() == right.any()
+
+
+def test_even_views_of_a_scene_are_left_alone():
+    """A shift between them is no difference in brightness."""
+    left, right = (np.tile(view, (2, 2)) for view in textured_pair((400, 600), 3.0))
+    assert np.abs(evened(left, right) / right - 1).max() < 0.01
+
+
+# ---- exposure and edges --------------------------------------------------------------------------------
+
+
+def test_the_brightest_hundredth_is_brought_to_the_exposure():
+    left, right = (view / 255 for view in textured_pair((150, 200), 0.5))
+    planes = prepare([0.3 * left, 0.3 * right], AUTO, threads=1)
+    for plane in (planes.left, planes.guide):
+        assert np.quantile(plane, 0.99) == pytest.approx(AUTO.exposure, rel=1e-4)
+    np.testing.assert_allclose(planes.left, planes.left.max() * left / left.max(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("brightness", [0.3, 0.03])
+def test_a_hot_pixel_does_not_change_the_exposure(brightness):
+    left, right = (np.float32(brightness / 255) * view for view in textured_pair((300, 400), 0.5))
+    hot = left.copy()
+    hot[7, 9] = 1
+    before, after = (prepare([view, right], AUTO, threads=1) for view in (left, hot))
+    other = np.ones(left.shape, bool)
+    other[7, 9] = False
+    for name in ("left", "right", "guide"):
+        np.testing.assert_allclose(getattr(after, name)[other], getattr(before, name)[other], rtol=0.02)
+
+
+def test_a_lamp_in_the_dark_is_not_blown_up():
+    """Less than a hundredth of the pixels is lit: they come to be at most 64 times the exposure."""
+    dark = np.zeros((300, 400), np.float32)
+    dark[100:110, 100:110] = 0.5
+    planes = prepare([dark, dark], AUTO, threads=1)
+    assert planes.left.max() == pytest.approx(64 * AUTO.exposure, rel=1e-4)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.7, 2])
+def test_gamma_bends_the_guide_alone(gamma):
+    left, right = (view / 255 for view in textured_pair((40, 50), 0.5))
+    params = preset("dslr-a").replace(guide_gamma=gamma)
+    planes = prepare([left, right], params, threads=1)
+    np.testing.assert_allclose(planes.guide, 255 * left**gamma, rtol=1e-5)
+    np.testing.assert_allclose(planes.left, 255 * left, rtol=1e-5)
+    np.testing.assert_allclose(planes.right, 255 * right, rtol=1e-5)
