@@ -15,47 +15,38 @@ constexpr int kTile = 512;        // px, side of the square that one task filter
 
 // ---- sums over windows -----------------------------------------------------------------------------
 
-DUALPIX_CLONES void accumulate(const double* __restrict a, double* __restrict sum, int n) {
-  for (int x = 0; x < n; ++x) sum[x] += a[x];
-}
-
-DUALPIX_CLONES void add(const double* __restrict a, const double* __restrict b, double* __restrict sum, int n) {
-  for (int x = 0; x < n; ++x) sum[x] = a[x] + b[x];
-}
-
 // N quantities summed over square windows that slide down a strip: `down` over the rows in reach, kept by its owner,
 // then across the columns.
 template <int N>
 class Sums {
  public:
   Sums(int columns, int radius)
-      : columns_(columns), size_(2 * radius + 1), down_((size_t)N * columns), box_(down_.size()), spare_(2 * columns) {}
+      : columns_(columns), size_(2 * radius + 1), down_((size_t)N * columns), box_(down_.size()) {}
 
   void clear() { std::fill(down_.begin(), down_.end(), 0.0); }
   double* down(int k) { return &down_[(size_t)k * columns_]; }
   const double* box(int k) const { return &box_[(size_t)k * columns_]; }
 
-  // box(k)[x] = the sum of down(k)[x .. x + 2 radius], put together from sums over 1, 2, 4, ... columns.
+  // box(k)[x] = the sum of down(k)[x .. x + 2 radius]. All N run along together: their additions do not wait for another.
   void across() {
-    std::fill(box_.begin(), box_.end(), 0.0);
-    for (int k = 0; k < N; ++k) {
-      const double* power = down(k);
-      double *next = &spare_[0], *other = &spare_[columns_];
-      for (int bit = 1, done = 0; done < size_; bit *= 2) {
-        if (size_ & bit) {
-          accumulate(power + done, &box_[(size_t)k * columns_], columns_ - size_ + 1);
-          done += bit;
-        }
-        if (columns_ >= 2 * bit) add(power, power + bit, next, columns_ - 2 * bit + 1);
-        power = next;
-        std::swap(next, other);
+    double sum[N] = {};
+    for (int k = 0; k < N; ++k)
+      for (int x = 0; x + 1 < size_; ++x) sum[k] += down(k)[x];
+    const double* leaving = down_.data();
+    const double* entering = leaving + size_ - 1;
+    double* box = box_.data();
+    for (int x = 0; x + size_ <= columns_; ++x)
+      for (int k = 0; k < N; ++k) {
+        const size_t at = (size_t)k * columns_ + x;
+        sum[k] += entering[at];
+        box[at] = sum[k];
+        sum[k] -= leaving[at];
       }
-    }
   }
 
  private:
   int columns_, size_;
-  std::vector<double> down_, box_, spare_;
+  std::vector<double> down_, box_;
 };
 
 // ---- one fit a window: d = a . I + b ---------------------------------------------------------------

@@ -9,10 +9,10 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kChunk = 1 << 14;        // vertices of a task; the sums of the tasks are added in order
-constexpr int kBalancings = 10;        // of rows and columns of W
-constexpr double kConverged = 1e-5;    // of the residual there was at first
-constexpr double kSmallest = 1e-30;    // divisor
+constexpr int kChunk = 1 << 14;      // vertices of a task; the sums of the tasks are added in order
+constexpr int kBalancings = 10;      // of rows and columns of W
+constexpr double kConverged = 1e-6;  // of the residual there was at first
+constexpr double kSmallest = 1e-30;  // divisor
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // One number a vertex, then a zero that stands for every neighbour there is not.

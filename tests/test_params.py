@@ -42,7 +42,19 @@ def test_presets_hold_the_papers_values(
         "noise_floor": 0,
         "messages": "paper",
         "robust_tau": 0,
+        "pixel_aspect": "auto",
+        "black": 0,
+        "white": "auto",
+        "gamma": 1,
+        "detail": False,
         "vignetting": 0,
+        "filter": "none",
+        "guided_window": 45,
+        "guided_eps": 0.2,
+        "solver_luma": 4,
+        "solver_chroma": 4,
+        "solver_xy": 32,
+        "solver_lambda": 512,
         "guide_gamma": 1,
         "exposure": 0,
         "penalty": penalty,
@@ -59,7 +71,7 @@ def test_presets_hold_the_papers_values(
 
 
 def test_every_preset_has_a_one_line_description():
-    assert set(preset_descriptions()) == set(preset_names()) == {"auto", "dslr-a", "dslr-b"}
+    assert set(preset_descriptions()) == set(preset_names()) == {"auto", "dslr-a", "dslr-b", "phone", "phone-paper"}
     assert all(text and "\n" not in text for text in preset_descriptions().values())
 
 

@@ -9,7 +9,9 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import metrics
+    from . import filters, metrics
+    from .calibration import Calibration, calibrate, read_calibration
+    from .captures import read_capture
     from .io import read_map, read_pair, write_map
     from .params import Params, preset
     from .pipeline import Result, disparity
@@ -20,10 +22,14 @@ if TYPE_CHECKING:
 # Public names are imported on first use, so that `import dualpix` takes milliseconds. No submodule
 # may bear the name of a function here: importing it would put the module in the function's place.
 _HOMES = {
+    "Calibration": "calibration",
     "Params": "params",
     "Result": "pipeline",
+    "calibrate": "calibration",
     "disparity": "pipeline",
     "preset": "params",
+    "read_calibration": "calibration",
+    "read_capture": "captures",
     "read_map": "io",
     "read_pair": "io",
     "simulate": "simulation",
@@ -31,6 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Calibration",
     "DualpixError",
     "InputError",
     "OutputError",
@@ -38,9 +45,13 @@ __all__ = [
     "Params",
     "Result",
     "__version__",
+    "calibrate",
     "disparity",
+    "filters",
     "metrics",
     "preset",
+    "read_calibration",
+    "read_capture",
     "read_map",
     "read_pair",
     "simulate",
@@ -52,8 +63,8 @@ def __getattr__(name: str) -> object:
     value: object
     if name in _HOMES:
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif name == "metrics":
-        value = import_module(".metrics", __name__)
+    elif name in ("filters", "metrics"):
+        value = import_module(f".{name}", __name__)
     elif name == "__version__":
         value = _version()
     else:

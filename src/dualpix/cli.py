@@ -161,8 +161,9 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 @click.option("--config", type=_path, metavar="FILE.toml", help="Parameters from a file of name = value lines.")
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; repeatable.")
 @click.option("--range", "search", type=(float, float), metavar="MIN MAX", help="Disparities to search, px.")
-@click.option("--axis", type=click.Choice(["x", "y"]), default="x", help="Along which the views differ.")
+@click.option("--axis", type=click.Choice(["x", "y"]), help="Along which the views differ; found out if not given.")
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
+@click.option("--filter", "smoothing", type=click.Choice(["none", "guided", "solver"]), help="Smooth the finished map.")
 @click.option("--calibration", type=_path, metavar="FILE.json", help="Undo what this calibration found.")
 @click.option("--camera", metavar="NAME", help="Refuse a calibration of another camera.")
 @click.option("--confidence", type=_path, metavar="FILE", help="Also write the confidence, 0 to 1, no .png.")
@@ -179,8 +180,9 @@ def disparity(
     config: str | None,
     settings: tuple[str, ...],
     search: tuple[float, float] | None,
-    axis: str,
+    axis: str | None,
     guide: str | None,
+    smoothing: str | None,
     calibration: str | None,
     camera: str | None,
     confidence: str | None,
@@ -195,14 +197,15 @@ def disparity(
     The map is float32 in pixels of the input, d = x_left - x_right: larger is nearer, 0 is in focus.
     OUT's parameters, timings and sign go into a .json file beside it.
 
-    --range overrides --set, which overrides --config, which overrides the preset; --preset overrides the
+    --range and --filter override --set, which overrides --config, which overrides the preset; --preset overrides the
     config's preset. Their order does not matter.
 
     \b
     Example:
       dualpix disparity left.png right.png -o out.tiff --range -5 5 --preview out.png
     """
-    name, params = _parameters(preset, config, settings, search)
+    options = {"range": search, "filter": smoothing}
+    name, params = _parameters(preset, config, settings, {k: v for k, v in options.items() if v is not None})
     inputs = _given(left=left, right=right, guide=guide, config=config, calibration=calibration)
     outputs = _given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, force) as files:
@@ -221,7 +224,8 @@ def disparity(
         if preview is not None:
             files.write(preview, encode_preview(result.disparity))
         record = {
-            **map_record(output, result.disparity, axis),
+            **map_record(output, result.disparity, result.axis),
+            "axis_evidence": result.evidence.to_dict(),
             "preset": name,
             "parameters": result.params.to_dict(),
             "searched": result.searched,
@@ -230,7 +234,10 @@ def disparity(
             "inputs": inputs,
             "outputs": outputs,
         }
+        record["warnings"] = result.warnings
         files.write(outputs["sidecar"], to_json(record).encode())
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
     if as_json:
         click.echo(to_json(record))
     elif not quiet:
@@ -255,17 +262,16 @@ def _output_set(outputs: dict[str, str], inputs: dict[str, str], force: bool) ->
 
 
 def _parameters(
-    preset: str | None, config: str | None, settings: tuple[str, ...], search: tuple[float, float] | None
+    preset: str | None, config: str | None, settings: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[str, Params]:
-    """Name of the preset, and its parameters after config, settings and range."""
+    """Name of the preset, and its parameters after config, settings and options of their own."""
     from .params import DEFAULT_PRESET, load_config, parse_setting, resolve
 
     overrides = {} if config is None else load_config(config)
     configured = overrides.pop("preset", DEFAULT_PRESET)
     name = configured if preset is None else preset
     overrides.update(map(parse_setting, settings))
-    if search is not None:
-        overrides["range"] = search
+    overrides.update(options)
     return name, resolve(name, overrides)
 
 
@@ -284,10 +290,10 @@ def _calibration(path: str | None, camera: str | None) -> Calibration | None:
 def _summary(record: dict[str, Any]) -> str:
     outputs, (low, high) = record["outputs"], record["searched"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
-    seconds = sum(record["timings"].values())
+    how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
     return (
         f"{outputs['disparity']}: {record['width']}x{record['height']}, {describe(record['disparity'])} px\n"
-        f"preset {record['preset']}, searched {low:.4g} to {high:.4g} px, {seconds:.1f} s; also wrote {others}"
+        f"{how}, {sum(record['timings'].values()):.1f} s; also wrote {others}"
     )
 
 

@@ -13,11 +13,14 @@ from . import _core
 from .arrays import Map, as_row
 from .errors import InputError
 from .io.images import as_image
+from .params import Params
 from .rules import Odd, Real, Whole, check
 
 RGB = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 # Luma and chromas of JPEG (ITU-R BT.601)
 YUV = ((0.299, 0.587, 0.114), (-0.168736, -0.331264, 0.5), (0.5, -0.418688, -0.081312))
+
+LEAST = np.float32(1e-3)  # confidence that every pixel of a dense map has for its filter: none counts as missing
 
 
 def guided_filter(
@@ -96,17 +99,15 @@ def bilateral_solver(
     Returns
     -------
     float32 array
-        Pixels without data follow those alike; NaN where no chain of such pixels leads to any data, so that a map
-        without any comes back as it was.
+        Pixels without data follow those alike. NaN where no chain of pixels alike leads to any data, such as
+        everywhere in a map of NaN; `fill_holes` closes the rest.
     """
     luma, chroma = check("luma", luma, Real(0.5, 1024)), check("chroma", chroma, Real(0.5, 1024))
     xy, lam = check("xy", xy, Whole(1, 4096)), check("lam", lam, Real(0, 1e6))
     iterations, threads = check("iterations", iterations, Whole(0, 10_000)), _thread_count(threads)
     d, image, trust = _inputs(d, guide, confidence)
     out = np.empty_like(d)
-    _core.bilateral_solver(
-        d, trust, _planes(image, YUV, 255, threads), out, luma, chroma, xy, lam, iterations, threads
-    )
+    _core.bilateral_solver(d, trust, _planes(image, YUV, 255, threads), out, luma, chroma, xy, lam, iterations, threads)
     return out
 
 
@@ -183,6 +184,24 @@ def fill_holes(d: npt.ArrayLike) -> Map:
         raise InputError("d has no finite value: there is nothing to fill its holes from, give a map with some data")
     _core.fill_holes(out)
     return out
+
+
+def post_filter(d: Map, confidence: Map, guide: npt.NDArray[Any], params: Params, threads: int) -> Map:
+    """The filter that the parameters ask for, along the edges of the guide; dense maps stay dense."""
+    trust = np.maximum(confidence, LEAST)
+    if params.filter == "guided":
+        window, eps = params.guided_window, params.guided_eps
+        return guided_filter(d, guide, window=window, eps=eps, confidence=trust, threads=threads)
+    return bilateral_solver(
+        d,
+        guide,
+        luma=params.solver_luma,
+        chroma=params.solver_chroma,
+        xy=params.solver_xy,
+        lam=params.solver_lambda,
+        confidence=trust,
+        threads=threads,
+    )
 
 
 # ---- checking what came in -------------------------------------------------------------------------------

@@ -59,6 +59,9 @@ class Params:
     robust_tau: Annotated[float, Real(0, 1e3)]
     # sigma: step of the guide, in intensities, at which smoothing falls to 1/e; 2..10 is sane.
     edge_sigma: Annotated[float, Real(0.01, 1e4)]
+    # Height of the camera's pixels over their width. auto: 1, but pictures of the size of those of the Pixel capture
+    # app, which has pixels twice as tall as wide, are refused.
+    pixel_aspect: Annotated[float | Literal["auto"], OrAuto(Real(0.25, 4))]
     # What the camera records in the dark, in the numbers of the input: 1024 of a Pixel 4's 16 bit.
     black: Annotated[float, Real(0, 65535)]
     # What it records of white, in the same numbers; auto is the largest the input can hold.
@@ -96,6 +99,18 @@ class Params:
         tuple[float, float] | Literal["auto"],
         OrAuto(Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)),
     ]
+    # What smooths the finished map along the edges of the guide: the guided filter or the bilateral solver.
+    filter: Annotated[str, Choice("none", "guided", "solver")]
+    # Side of the guided filter's windows, px; and the variance of the guide, on a 0..1 scale, from which on an edge is
+    # followed.
+    guided_window: Annotated[int, Odd(3, 4095)]
+    guided_eps: Annotated[float, Real(1e-6, 1e6)]
+    # The solver's reach in luma and chroma on a 0..255 scale, and along x and y in px; and lambda, how much smoothness
+    # counts against the data.
+    solver_luma: Annotated[float, Real(0.5, 1024)]
+    solver_chroma: Annotated[float, Real(0.5, 1024)]
+    solver_xy: Annotated[int, Whole(1, 4096)]
+    solver_lambda: Annotated[float, Real(0, 1e6)]
 
     def __post_init__(self) -> None:
         for name in _rules():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,16 @@ import numpy.typing as npt
 from . import _core
 from .aggregation import aggregate, minimizer
 from .arrays import Map
+from .axis import Axis, detect_axis
 from .calibration import Calibration, read_calibration
+from .captures import black_hint, from_square, pixel_aspect, to_square
 from .confidence import Mask, confidence, near_texture
 from .errors import InputError, ParameterError
+from .filters import post_filter
 from .io import load_image
 from .matching import border_divisor, local_parabolas, window_taps
 from .params import DEFAULT_PRESET, Params, resolve
-from .preprocessing import detail, prepare
+from .preprocessing import detail, even, prepare
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
 from .rules import Whole, check
 
@@ -48,7 +51,13 @@ class Result:
     timings : dict
         Seconds by stage.
     searched : (float, float)
-        The range asked for, or the one found, which the map lies within.
+        The range asked for, or the one found, in pixels of the input.
+    axis : "x" or "y"
+        Along which the views were matched; with "y", ``d = y_left - y_right``.
+    evidence : Axis
+        What the views themselves say about the axis.
+    warnings : tuple of str
+        What the user should know about the input, a sentence each.
     """
 
     disparity: Map
@@ -56,6 +65,9 @@ class Result:
     params: Params
     timings: dict[str, float]
     searched: tuple[float, float]
+    axis: str
+    evidence: Axis
+    warnings: tuple[str, ...]
 
 
 def disparity(
@@ -64,7 +76,7 @@ def disparity(
     preset: str | Params = DEFAULT_PRESET,
     guide: Image | None = None,
     *,
-    axis: str = "x",
+    axis: str | None = None,
     calibration: Calibration | str | Path | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -80,8 +92,8 @@ def disparity(
         The name of a preset, or the parameters themselves.
     guide : array or path, optional
         The image whose edges stop the smoothing; the left view if not given.
-    axis : "x" or "y"
-        The direction in which the views differ. With "y", ``d = y_left - y_right``.
+    axis : "x" or "y", optional
+        The direction in which the views differ; if not given it is found out, and x where that fails.
     calibration : Calibration or path, optional
         What to undo in the views and in the map, made by `dualpix.calibrate` for pictures of this size.
     threads : int, optional
@@ -95,7 +107,7 @@ def disparity(
     Returns
     -------
     Result
-        Dense, finite, and within the range searched, but for what a calibration corrects.
+        Dense, finite, and within the range searched, but for what a calibration or a filter changes.
 
     Raises
     ------
@@ -105,11 +117,10 @@ def disparity(
         If a parameter is unknown, of the wrong type or out of bounds.
     """
     params = resolve(preset, overrides)
-    if isinstance(calibration, str | Path):
-        calibration = read_calibration(calibration)
-    if calibration:
-        params = calibration.settled(params)
-    if axis not in ("x", "y"):
+    lens = read_calibration(calibration) if isinstance(calibration, str | Path) else calibration
+    if lens:
+        params = lens.settled(params)
+    if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     threads = thread_count(threads)
     clock = _Clock(progress)
@@ -118,21 +129,79 @@ def disparity(
         given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
         images = [load_image(image, name) for name, image in given.items()]
         names = [str(image) if isinstance(image, str | Path) else name for name, image in given.items()]
-        if calibration:
-            calibration.check(images[0].shape, names[0], axis)
-        white = calibration.white_gains(params.gamma) if calibration else None
-        if axis == "y":
-            white = white and (np.ascontiguousarray(white[0].T), np.ascontiguousarray(white[1].T))
-            images = [np.ascontiguousarray(np.swapaxes(image, 0, 1)) for image in images]
-        _check_sizes(images, names, params, axis)
+        _check_sizes(images, names, params)
+        shape = images[0].shape[:2]
+        aspect = pixel_aspect(params.pixel_aspect, dict(zip(names[:2], images[:2], strict=True)))
+        hint = None if params.black else black_hint(*images[:2])
+        picture = images[-1 if guide is not None else 0] if params.filter != "none" else None
+        images = [to_square(image, aspect) for image in images]
     iterations = passes(params, images[0].shape[:2])
     clock.scales = len(iterations)
+
     with clock("pyramid"):
-        planes = prepare(images, params, threads, white)
+        planes = prepare(images, params, threads, _white(lens, shape, names[0], params.gamma, aspect))
+        del images
+        evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
+        along = axis or evidence.axis or "x"
+        if lens:
+            lens.check(shape, names[0], along)
+        if along == "y":
+            planes = _transposed(planes)
+        stretch = planes.left.shape[1] / shape["yx".index(along)]  # pixels matched, for every one of the input
+        limits = None if params.range == "auto" else _limits(params.range, stretch, planes.left.shape[1], along)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
         levels = pyramid(planes, len(iterations), threads)
-        del images, planes, white
+        del planes
 
+    A, B, textured, searched = _solve(levels, limits, iterations, params, clock, threads)
+    with clock("confidence"):
+        d = minimizer(A, B)
+        trust = confidence(A, d, textured, params)
+        del A, B, textured
+        low, high = limits or (float(searched[0]), float(searched[-1]))
+        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
+        np.clip(d, low, high, out=d)
+        if blank:
+            d[:], trust[:] = 0, 0
+        if along == "y":
+            d, trust = np.ascontiguousarray(d.T), np.ascontiguousarray(trust.T)
+        d, trust = from_square(d, shape, along), from_square(trust, shape)
+        if lens and not blank:
+            d = lens.corrected(d)
+    if picture is not None and not blank:
+        with clock("filter"):
+            d = post_filter(d, trust, picture, params, threads)
+    notes = tuple(note for note in (None if blank else evidence.objection(along), hint) if note)
+    return Result(
+        d,
+        trust,
+        params.replace(iterations=iterations),
+        clock.seconds,
+        (low / stretch, high / stretch),
+        along,
+        evidence,
+        notes,
+    )
+
+
+class Solution(NamedTuple):
+    """The parabolas of the finest scale, where any scale saw texture, and the whole disparities that were searched."""
+
+    A: Map
+    B: Map
+    textured: Mask
+    searched: range
+
+
+def _solve(
+    levels: list[Level],
+    limits: tuple[float, float] | None,
+    iterations: tuple[int, ...],
+    params: Params,
+    clock: "_Clock",
+    threads: int,
+) -> Solution:
+    """From the pyramid, coarse to fine, to the parabolas of its finest scale."""
     textured: Mask | None = None
     searched = range(0)
 
@@ -158,25 +227,12 @@ def disparity(
         with clock("aggregation", scale + 1):
             return Coefficients(*aggregate(alpha, beta, level.guide, params, iterations[scale], threads))
 
-    limits = None if params.range == "auto" else params.range
     A, B = coarse_to_fine(levels, solve, limits)
-    with clock("confidence"):
-        d = minimizer(A, B)
-        assert textured is not None
-        trust = confidence(A, d, textured, params)
-        low, high = limits or (searched[0], searched[-1])
-        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
-        np.clip(d, low, high, out=d)
-        if blank:
-            d[:], trust[:] = 0, 0
-        if axis == "y":
-            d, trust = np.ascontiguousarray(d.T), np.ascontiguousarray(trust.T)
-        if calibration and not blank:
-            d = calibration.corrected(d)
-    return Result(d, trust, params.replace(iterations=iterations), clock.seconds, (float(low), float(high)))
+    assert textured is not None
+    return Solution(A, B, textured, searched)
 
 
-def passes(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:
+def passes(params: Params, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Aggregations per scale, coarse to fine; with auto, the coarsest scale has about 200 x 200 pixels."""
     if params.iterations != "auto":
         return params.iterations
@@ -199,29 +255,48 @@ def thread_count(threads: int | None) -> int:
     return number
 
 
-def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Params, axis: str) -> None:
+def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Params) -> None:
     def size(image: npt.NDArray[Any]) -> str:
-        height, width = image.shape[:2] if axis == "x" else image.shape[1::-1]
-        return f"{width}x{height}"
+        return f"{image.shape[1]}x{image.shape[0]}"
 
     for name, image in zip(names, images, strict=True):
         if image.shape[:2] != images[0].shape[:2]:
             raise InputError(
                 f"{name} is {size(image)} pixels but {names[0]} is {size(images[0])}: give images of the same size"
             )
-    height, width = images[0].shape[:2]
     taps = 2 * len(window_taps(params)) - 1
-    if min(height, width) < taps:
+    if min(images[0].shape[:2]) < taps:
         raise InputError(
             f"{names[0]} is {size(images[0])} pixels, smaller than the matching window of {taps}x{taps}: "
             "give a larger image or a smaller window"
         )
-    low, high = (0.0, 0.0) if params.range == "auto" else params.range
-    if max(abs(low), abs(high), high - low) >= width:
+
+
+def _limits(asked: tuple[float, float], stretch: float, length: int, axis: str) -> tuple[float, float]:
+    """The range asked for, in the pixels that are matched."""
+    low, high = (stretch * d for d in asked)
+    if max(abs(low), abs(high), high - low) >= length:
         raise ParameterError(
-            f"parameter range {low:g} to {high:g} is wider than the image, {width} pixels along {axis}: "
-            "give a range that fits into it"
+            f"parameter range {asked[0]:g} to {asked[1]:g} is wider than the image, {round(length / stretch)} pixels "
+            f"along {axis}: give a range that fits into it"
         )
+    return low, high
+
+
+def _white(
+    lens: Calibration | None, shape: tuple[int, ...], name: str, gamma: float, aspect: float
+) -> tuple[Map, Map] | None:
+    """What the calibration divides the views by."""
+    if not lens:
+        return None
+    lens.check(shape, name)
+    gains = lens.white_gains(gamma)
+    return gains and (to_square(gains[0], aspect), to_square(gains[1], aspect))
+
+
+def _transposed(planes: Level) -> Level:
+    left, right = np.ascontiguousarray(planes.left.T), np.ascontiguousarray(planes.right.T)
+    return Level(left, right, left if planes.guide is planes.left else np.ascontiguousarray(planes.guide.T))
 
 
 @dataclass

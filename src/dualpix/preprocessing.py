@@ -16,6 +16,7 @@ LUMA = (0.299, 0.587, 0.114)
 MEAN = (1 / 3, 1 / 3, 1 / 3)
 
 UNSURE = 0.01  # of the brightness: a difference between the views that their low-passes cannot be trusted to show
+WIDE = 0.1  # of the longer side, a low-pass that does for any camera
 SMALL = 128  # px, the longer side of the pictures whose low-pass is taken
 STEEPEST = 4.0  # the largest ratio that is taken for vignetting
 
@@ -32,7 +33,7 @@ def prepare(
     if white:
         left /= white[0]
         right /= white[1]
-    if params.vignetting:
+    if params.vignetting and np.ptp(left) and np.ptp(right):
         _even_out(left, right, params.vignetting)
     own = len(images) == 2
     if own and images[0].ndim == 2 and params.guide_gamma == 1 and not params.exposure:
@@ -49,6 +50,13 @@ def prepare(
         right *= gain
         edges *= params.exposure / _brightness(edges)
     return Level(left, right, edges)
+
+
+def even(planes: Level) -> Map:
+    """The right view as `_even_out` makes it, for presets that match it as it is."""
+    right = planes.right.copy()
+    _even_out(planes.left, right, WIDE)
+    return right
 
 
 def _even_out(left: Map, right: Map, share: float) -> None:

@@ -85,13 +85,13 @@ def explore(level: Level, solve: Solver) -> Coefficients:
         coefficients = solve(level, range(-reach - 1, reach + 2), None, 0)
         sureness.append(coefficients.A.mean(dtype=np.float64))
         low, high = extremes(coefficients)
-        if max(-low, high) < reach - 1:
-            break
-        if 2 * reach > widest:
-            if sureness[-1] <= sureness[0]:
-                low, high = -FIRST_REACH, FIRST_REACH
+        clear = max(-low, high) < reach - 1
+        if clear or 2 * reach > widest:
             break
         reach *= 2
+    # Clear of the ends by chance, noise is less sure in a wider range.
+    if sureness[-1] <= sureness[0] * (0.5 if clear else 1):
+        low, high = -FIRST_REACH, FIRST_REACH
     return solve(level, around(low, high), None, 0)
 
 
