@@ -217,8 +217,9 @@ NB_MODULE(_core, m) {
   m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "exact"_a, "penalty"_a,
         "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "threads"_a,
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
-  m.def("guided_filter", guided_filter, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a, "eps"_a,
-        "threads"_a, "out = d fitted by a linear function of the guide in every window; NaN where there is no data.");
+  m.def("guided_filter", guided_filter, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a,
+        "eps"_a, "threads"_a,
+        "out = d fitted by a linear function of the guide in every window; NaN where there is no data.");
   m.def("bilateral_solver", bilateral_solver, map("d"), map("confidence").none(), map("guide"), map("out"), "luma"_a,
         "chroma"_a, "xy"_a, "lam"_a, "iterations"_a, "threads"_a,
         "out = the map close to d and smooth where the guide is; NaN where nothing connects to data.");

@@ -15,6 +15,14 @@ constexpr int kTile = 512;        // px, side of the square that one task filter
 
 // ---- sums over windows -----------------------------------------------------------------------------
 
+// Row k of a block of rows, from some column on. Rows of inputs and outputs never overlap: hence `ivdep` below.
+template <class T>
+struct Rows {
+  T* first;
+  size_t stride;
+  T* operator[](int k) const { return first + k * stride; }
+};
+
 // N quantities summed over square windows that slide down a strip: `down` over the rows in reach, kept by its owner,
 // then across the columns.
 template <int N>
@@ -24,14 +32,14 @@ class Sums {
       : columns_(columns), size_(2 * radius + 1), down_((size_t)N * columns), box_(down_.size()) {}
 
   void clear() { std::fill(down_.begin(), down_.end(), 0.0); }
-  double* down(int k) { return &down_[(size_t)k * columns_]; }
-  const double* box(int k) const { return &box_[(size_t)k * columns_]; }
+  Rows<double> down(int first) { return {down_.data() + first, (size_t)columns_}; }
+  Rows<const double> box(int first) const { return {box_.data() + first, (size_t)columns_}; }
 
-  // box(k)[x] = the sum of down(k)[x .. x + 2 radius]. All N run along together: their additions do not wait for another.
+  // box[k][x] = the sum of down[k][x .. x + 2 radius]. All N run along together: no addition waits for another.
   void across() {
     double sum[N] = {};
     for (int k = 0; k < N; ++k)
-      for (int x = 0; x + 1 < size_; ++x) sum[k] += down(k)[x];
+      for (int x = 0; x + 1 < size_; ++x) sum[k] += down(0)[k][x];
     const double* leaving = down_.data();
     const double* entering = leaving + size_ - 1;
     double* box = box_.data();
@@ -61,12 +69,13 @@ struct Pixels {
 };
 
 // sign = 1: these pixels of a row come into reach, -1: they leave it.
-DUALPIX_CLONES void add_moments(const Pixels& row, float sign, double* const down[kMoments]) {
+DUALPIX_CLONES void add_moments(const Pixels& row, float sign, Rows<double> down) {
+  const float *d = row.d, *confidence = row.confidence, *I[] = {row.I[0], row.I[1], row.I[2]};
+#pragma GCC ivdep
   for (int x = 0; x < row.n; ++x) {
-    const bool known = is_data(row.d[x]);
-    const double p = known ? row.d[x] : 0.0f;
-    const double w = known ? sign * (row.confidence ? row.confidence[x] : 1.0f) : 0.0f;
-    const double I0 = row.I[0][x], I1 = row.I[1][x], I2 = row.I[2][x], w0 = w * I0, w1 = w * I1, w2 = w * I2;
+    const bool known = is_data(d[x]);
+    const double p = known ? d[x] : 0.0f, w = known ? sign * confidence[x] : 0.0f;
+    const double I0 = I[0][x], I1 = I[1][x], I2 = I[2][x], w0 = w * I0, w1 = w * I1, w2 = w * I2;
     down[kW][x] += w;
     down[kP][x] += w * p;
     down[kI0][x] += w0;
@@ -85,7 +94,8 @@ DUALPIX_CLONES void add_moments(const Pixels& row, float sign, double* const dow
 }
 
 // a = (cov(I, I) + eps)^-1 cov(I, p),  b = mean(p) - a . mean(I)
-DUALPIX_CLONES void solve(const double* const box[kMoments], double eps, float* const fit[kFitParts], int n) {
+DUALPIX_CLONES void solve(Rows<const double> box, double eps, Rows<double> fit, int n) {
+#pragma GCC ivdep
   for (int x = 0; x < n; ++x) {
     const bool any = box[kW][x] > kNoData;
     const double s = any ? 1 / box[kW][x] : 0.0;
@@ -100,23 +110,27 @@ DUALPIX_CLONES void solve(const double* const box[kMoments], double eps, float* 
     const double a0 = inverse * (j00 * p0 + j01 * p1 + j02 * p2);
     const double a1 = inverse * (j01 * p0 + j11 * p1 + j12 * p2);
     const double a2 = inverse * (j02 * p0 + j12 * p1 + j22 * p2);
-    fit[kA0][x] = (float)a0;
-    fit[kA1][x] = (float)a1;
-    fit[kA2][x] = (float)a2;
-    fit[kB][x] = (float)(p - (a0 * m0 + a1 * m1 + a2 * m2));
-    fit[kCount][x] = any ? 1.0f : 0.0f;
+    fit[kA0][x] = a0;
+    fit[kA1][x] = a1;
+    fit[kA2][x] = a2;
+    fit[kB][x] = p - (a0 * m0 + a1 * m1 + a2 * m2);
+    fit[kCount][x] = any ? 1.0 : 0.0;
   }
 }
 
-DUALPIX_CLONES void add_fits(const float* row, double sign, double* down, int n) {
-  for (int x = 0; x < n; ++x) down[x] += sign * row[x];
+DUALPIX_CLONES void add_fits(Rows<double> fit, double sign, Rows<double> down, int n) {
+  for (int k = 0; k < kFitParts; ++k)
+#pragma GCC ivdep
+    for (int x = 0; x < n; ++x) down[k][x] += sign * fit[k][x];
 }
 
 // out = mean(a) . I + mean(b) over the fits in reach
-DUALPIX_CLONES void apply(const double* const mean[kFitParts], const float* const I[3], float* out, int n) {
+DUALPIX_CLONES void apply(Rows<const double> sum, const float* const colours[3], float* out, int n) {
+  const float* I[] = {colours[0], colours[1], colours[2]};
+#pragma GCC ivdep
   for (int x = 0; x < n; ++x) {
-    const double sum = mean[kA0][x] * I[0][x] + mean[kA1][x] * I[1][x] + mean[kA2][x] * I[2][x] + mean[kB][x];
-    out[x] = mean[kCount][x] > 0 ? (float)(sum / mean[kCount][x]) : std::numeric_limits<float>::quiet_NaN();
+    const double total = sum[kA0][x] * I[0][x] + sum[kA1][x] * I[1][x] + sum[kA2][x] * I[2][x] + sum[kB][x];
+    out[x] = sum[kCount][x] > 0 ? (float)(total / sum[kCount][x]) : std::numeric_limits<float>::quiet_NaN();
   }
 }
 
@@ -125,7 +139,8 @@ DUALPIX_CLONES void apply(const double* const mean[kFitParts], const float* cons
 class Tile {
  public:
   Tile(const Measured& in, float* out, int radius, float eps, int side)
-      : in_(in), out_(out), r_(radius), size_(2 * radius + 1), eps_(eps), side_(side), zeros_(in.w),
+      : in_(in), out_(out), r_(radius), size_(2 * radius + 1), eps_(eps), side_(side), zeros_(in.w), ones_(in.w, 1.0f),
+       
         moments_(side + 4 * radius, radius), fits_(side + 2 * radius, radius),
         ring_((size_t)size_ * kFitParts * (side + 2 * radius)) {}
 
@@ -150,12 +165,12 @@ class Tile {
  private:
   bool inside(int y) const { return y >= 0 && y < in_.h; }
 
-  // The columns of row y from x0 - margin to the tile's end + margin that lie in the image; first says where they begin.
+  // What the image has of row y from x0 - margin to the tile's end + margin, which begins at column `first` of these.
   Pixels pixels(int y, int margin, int* first) const {
     const int begin = std::max(0, x0_ - margin), end = std::min(in_.w, x0_ + side_ + margin);
     const size_t at = (size_t)y * in_.w + begin;
     *first = begin - (x0_ - margin);
-    Pixels p = {in_.d + at, in_.confidence ? in_.confidence + at : nullptr, {}, end - begin};
+    Pixels p = {in_.d + at, in_.confidence ? in_.confidence + at : ones_.data(), {}, end - begin};
     for (int k = 0; k < 3; ++k) p.I[k] = k < in_.planes ? in_.guide + k * in_.size() + at : zeros_.data();
     return p;
   }
@@ -164,13 +179,12 @@ class Tile {
     if (!inside(y)) return;
     int first;
     const Pixels row = pixels(y, 2 * r_, &first);
-    double* down[kMoments];
-    for (int k = 0; k < kMoments; ++k) down[k] = moments_.down(k) + first;
-    add_moments(row, sign, down);
+    add_moments(row, sign, moments_.down(first));
   }
 
-  float* fit_row(int y, int part) {
-    return &ring_[((size_t)((y + size_) % size_) * kFitParts + part) * (side_ + 2 * r_)];
+  Rows<double> fits(int y, int first) {
+    const size_t stride = side_ + 2 * r_;
+    return {&ring_[(size_t)((y + size_) % size_) * kFitParts * stride] + first, stride};
   }
 
   void fit(int y) {
@@ -178,27 +192,21 @@ class Tile {
     moments_.across();
     int first;
     const int n = pixels(y, r_, &first).n;
-    const double* box[kMoments];
-    float* fit[kFitParts];
-    for (int k = 0; k < kMoments; ++k) box[k] = moments_.box(k) + first;
-    for (int k = 0; k < kFitParts; ++k) fit[k] = fit_row(y, k) + first;
-    solve(box, eps_, fit, n);
+    solve(moments_.box(first), eps_, fits(y, first), n);
   }
 
   void average(int y, double sign) {
     if (!inside(y)) return;
     int first;
     const int n = pixels(y, r_, &first).n;
-    for (int k = 0; k < kFitParts; ++k) add_fits(fit_row(y, k) + first, sign, fits_.down(k) + first, n);
+    add_fits(fits(y, first), sign, fits_.down(first), n);
   }
 
   void finish(int y) {
     fits_.across();
     int first;
     const Pixels row = pixels(y, 0, &first);
-    const double* mean[kFitParts];
-    for (int k = 0; k < kFitParts; ++k) mean[k] = fits_.box(k);
-    apply(mean, row.I, out_ + (size_t)y * in_.w + x0_, row.n);
+    apply(fits_.box(0), row.I, out_ + (size_t)y * in_.w + x0_, row.n);
   }
 
   const Measured& in_;
@@ -206,10 +214,10 @@ class Tile {
   int r_, size_;
   double eps_;
   int side_, x0_ = 0;
-  std::vector<float> zeros_;
+  std::vector<float> zeros_, ones_;
   Sums<kMoments> moments_;
   Sums<kFitParts> fits_;
-  std::vector<float> ring_;
+  std::vector<double> ring_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace dualpix {
 
 struct Measured {
-  const float* d;           // not finite: missing
+  const float* d;           // NaN, or not within kFarthest: missing
   const float* confidence;  // in [0, 1], or null: 1 everywhere
   const float* guide;       // finite, `planes` planes one after the other
   int planes, h, w;
@@ -17,8 +17,9 @@ struct Measured {
   size_t size() const { return (size_t)h * w; }
 };
 
-// Whether a float is a number at all.
-DUALPIX_INLINE bool is_data(float d) { return d - d == 0.0f; }
+constexpr float kFarthest = 1e9f;  // px: what lies beyond is none, and would drown the rest in sums
+
+DUALPIX_INLINE bool is_data(float d) { return std::fabs(d) <= kFarthest; }
 
 // How much a pixel has to say: its confidence, 0 where nothing was measured.
 DUALPIX_INLINE float weight(const Measured& m, size_t i) {

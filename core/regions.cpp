@@ -65,7 +65,7 @@ float median_of_neighbours(const float* map, int32_t p, int h, int w) {
 void remove_speckles(float* map, int h, int w, int size, float step) {
   const int32_t count = h * w;
   Sets sets(count);
-  // A difference to something that is not finite is not at most anything.
+  // Comparisons with NaN are false: it joins nothing.
   for (int32_t p = 0; p < count; ++p) {
     if (p % w && std::fabs(map[p] - map[p - 1]) <= step) sets.join(p, p - 1);
     if (p >= w && std::fabs(map[p] - map[p - w]) <= step) sets.join(p, p - w);

@@ -6,6 +6,10 @@ Guides are HxWx3 or HxWx1 arrays; weights are 0 where there is no data.
 import numpy as np
 
 
+def known(d):
+    return np.abs(d) <= 1e9
+
+
 def window(shape, y, x, radius):
     """The pixels around (y, x), cut at the border."""
     rows, columns = (slice(max(0, at - radius), at + radius + 1) for at in (y, x))
@@ -108,7 +112,7 @@ def weighted_median(d, guide, weight, radius, sigma):
 
 # ---- regions -------------------------------------------------------------------------------------
 def remove_speckles(d, size, step):
-    out, seen = np.where(np.isfinite(d), d, np.nan), ~np.isfinite(d)
+    out, seen = np.where(known(d), d, np.nan), ~known(d)
     for start in np.ndindex(d.shape):
         if seen[start]:
             continue
@@ -126,7 +130,7 @@ def remove_speckles(d, size, step):
 
 
 def fill_holes(d):
-    d = np.where(np.isfinite(d), d, np.nan)
+    d = np.where(known(d), d, np.nan)
     while np.isnan(d).any():
         filled = d.copy()
         for y, x in np.argwhere(np.isnan(d)):

@@ -1,4 +1,4 @@
-"""Filters of a finished map. NaN, or anything not finite, is missing data, and never spreads.
+"""Filters of a finished map. NaN is missing data, as is anything beyond 1e9 px, and never spreads.
 
 Confidence is in [0, 1] and counts as a weight: 0 is as good as missing. Guides are images: HxW or HxWx3 (RGB), uint8,
 uint16 or float in [0, 1]. Disparities keep their sign and unit.
@@ -20,6 +20,7 @@ RGB = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 # Luma and chromas of JPEG (ITU-R BT.601)
 YUV = ((0.299, 0.587, 0.114), (-0.168736, -0.331264, 0.5), (0.5, -0.418688, -0.081312))
 
+FARTHEST = 1e9  # px, kFarthest of the kernels
 LEAST = np.float32(1e-3)  # confidence that every pixel of a dense map has for its filter: none counts as missing
 
 
@@ -180,8 +181,8 @@ def fill_holes(d: npt.ArrayLike) -> Map:
         If there is no data at all.
     """
     out = _map("d", d).copy()
-    if not np.isfinite(out).any():
-        raise InputError("d has no finite value: there is nothing to fill its holes from, give a map with some data")
+    if not (np.abs(out) <= FARTHEST).any():
+        raise InputError("d has no data: there is nothing to fill its holes from, give a map that has some")
     _core.fill_holes(out)
     return out
 
