@@ -99,7 +99,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
 }
 
 void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_A, std::optional<Map> prior_B,
-               float prior_weight, float invalid_threshold, int threads) {
+               float prior_weight, float prior_limit, float invalid_threshold, int threads) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
@@ -109,7 +109,7 @@ void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_
     same_shape(*prior_A, *prior_B, "prior_A and prior_B must have the same shape");
     require(prior_A->shape(0) == (alpha.shape(0) + 1) / 2 && prior_A->shape(1) == (alpha.shape(1) + 1) / 2,
             "the prior must be half the size of alpha, rounded up");
-    prior = {prior_A->data(), prior_B->data(), prior_weight};
+    prior = {prior_A->data(), prior_B->data(), prior_weight, prior_limit > 0 ? 1 / prior_limit : 0.0f};
   }
   nb::gil_scoped_release release;
   dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), prior,
@@ -212,7 +212,7 @@ NB_MODULE(_core, m) {
         "subpixel"_a, map("bias"), "encc_window"_a, "ratio_threshold"_a, "noise_floor"_a, "cost"_a, "threads"_a,
         "Local parabolas from the windowed cost over the disparities first .. first + count - 1.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
-        "prior_weight"_a, "invalid_threshold"_a, "threads"_a,
+        "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");
   m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "exact"_a, "penalty"_a,
         "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "threads"_a,

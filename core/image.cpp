@@ -43,15 +43,17 @@ void between_rows(const float* coarse, float* out, int y, int h, int w) {
   out[w] = out[w - 1];
 }
 
-void condition_row(float* alpha, float* beta, int w, const float* divisor, const float* A, const float* B, float weight,
-                   float Ta) {
+void condition_row(float* alpha, float* beta, int w, const float* divisor, const float* A, const float* B,
+                   const Prior& prior, float Ta) {
   for (int x = 0; x < w; ++x) {
     float a = alpha[x] / divisor[x], b = beta[x] / divisor[x];
     if (A) {
       // d doubles with the size: A / F^2 and B / F keep the parabola the same function, F = 2.
       const int i = x / 2, j = i + x % 2;
-      a += weight * (0.25f * 0.5f) * (A[i] + A[j]);
-      b += weight * (0.5f * 0.5f) * (B[i] + B[j]);
+      const float a_prior = (0.25f * 0.5f) * (A[i] + A[j]), b_prior = (0.5f * 0.5f) * (B[i] + B[j]);
+      const float weight = prior.weight / (1 + a_prior * prior.inverse_limit);
+      a += weight * a_prior;
+      b += weight * b_prior;
     }
     // Below Ta a pixel keeps its vertex but has next to no say.
     const bool ok = a >= Ta;
@@ -103,7 +105,7 @@ void condition(float* alpha, float* beta, int h, int w, const float* divisor, co
         between_rows(prior.B, B.data(), y, coarse_h, coarse_w);
       }
       const size_t row = (size_t)y * w;
-      condition_row(alpha + row, beta + row, w, divisor, prior.A ? A.data() : nullptr, B.data(), prior.weight, Ta);
+      condition_row(alpha + row, beta + row, w, divisor, prior.A ? A.data() : nullptr, B.data(), prior, Ta);
     }
   });
 }

@@ -13,11 +13,13 @@ void to_plane(const T* pixels, float* plane, size_t count, int channels, const f
 // Half size by 1 4 6 4 1 with symmetric borders: out(i) lies at in(2 i). out is ceil(h/2) x ceil(w/2).
 void pyramid_down(const float* in, float* out, int h, int w, int threads);
 
-// The prior of the coarser scale (ceil(h/2) x ceil(w/2)): coefficients A, B there, weighted by w.
+// The prior of the coarser scale (ceil(h/2) x ceil(w/2)): coefficients A, B there, weighted by w. Its curvature is
+// limited, 1 / A' = 1 / A + inverse_limit: the more paths it has travelled, the less its errors are those of noise.
 struct Prior {
   const float* A = nullptr;
   const float* B = nullptr;
   float weight = 0;
+  float inverse_limit = 0;
 };
 
 // In place: divides alpha, beta by the border's divisor (one per column), adds the prior, and takes the weight of

@@ -29,7 +29,7 @@ def evened_out(left, right, share):
     taps = np.exp(-0.5 * (np.arange(-half, half + 1) / sigma) ** 2)
     of_left, of_right = (smooth(view, taps / taps.sum()) for view in (left, right))
     ratio = np.log(of_left / of_right)
-    return right * np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - 0.01, 0))
+    return right * np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - 0.005, 0))
 
 
 # ---- matching cost ------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ def next_range(d, limits, factor):
     """The integer disparities that cover d with a margin of two, within the limits."""
     first, last = searched(limits, factor)
     low = np.clip(int(np.round(d.min())) - 2, first, last - 2)
-    high = np.clip(int(np.ceil(d.max())) + 2, low + 2, last)
+    high = np.clip(int(np.ceil(np.float32(d.max()))) + 2, low + 2, last)  # float32: no digit makes 2 a 3
     return np.arange(low, high + 1)
 
 
@@ -333,8 +333,10 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
     alpha, beta = alpha / divisor, beta / divisor
     if prior is not None:
-        alpha = alpha + params["prior_weight"] * prior[0]
-        beta = beta + params["prior_weight"] * prior[1]
+        limit = params["prior_limit"] or np.inf
+        weight = params["prior_weight"] / (1 + prior[0] / limit)
+        alpha = alpha + weight * prior[0]
+        beta = beta + weight * prior[1]
     alpha, beta = invalidate(alpha, beta, params["invalid_threshold"])
     strength = guide, params["penalty"], params["edge_sigma"], params["paths"], iterations
     if params["messages"] == "exact":

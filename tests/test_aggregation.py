@@ -241,17 +241,19 @@ def test_exact_same_bytes_for_any_threads():
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (8, 10), (13, 17)])
 @pytest.mark.parametrize("with_prior", [False, True])
-def test_condition_is_border_prior_and_invalidation(shape, with_prior):
+@pytest.mark.parametrize("limit", [0, 0.2])
+def test_condition_is_border_prior_and_invalidation(shape, with_prior, limit):
     alpha, beta, _ = random_maps(shape)
     coarse = [(n + 1) // 2 for n in shape]
     prior = random_maps(coarse, seed=1)[:2] if with_prior else (None, None)
     divisor = np.linspace(1, 9, shape[1])
     expected = [alpha / divisor, beta / divisor]
     if with_prior:
-        expected[0] = expected[0] + 0.3 * reference.upsample(prior[0].astype(float) / 4, shape)
-        expected[1] = expected[1] + 0.3 * reference.upsample(prior[1].astype(float) / 2, shape)
+        A, B = (reference.upsample(each.astype(float) / over, shape) for each, over in zip(prior, (4, 2), strict=True))
+        weight = 0.3 / (1 + A / limit) if limit else 0.3  # 1 / A' = 1 / A + 1 / limit
+        expected = [expected[0] + weight * A, expected[1] + weight * B]
     expected = reference.invalidate(*expected, 0.04)
-    _core.condition(alpha, beta, as_row(divisor), *prior, 0.3, 0.04, 2)
+    _core.condition(alpha, beta, as_row(divisor), *prior, 0.3, limit, 0.04, 2)
     np.testing.assert_allclose(alpha, expected[0], rtol=1e-5)
     np.testing.assert_allclose(beta, expected[1], rtol=1e-5, atol=1e-6)
 

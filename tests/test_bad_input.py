@@ -149,7 +149,7 @@ def test_guide_of_another_size(refused):
 
 
 def test_image_smaller_than_the_window(refused):
-    assert "39x39" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
+    assert "41x41" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
 
 
 # ---- parameters ----------------------------------------------------------------------------------

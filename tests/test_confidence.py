@@ -33,13 +33,13 @@ def test_agrees_with_the_oracle(window):
 
 
 def test_near_an_edge_variances_add_up_as_far_as_the_window_reaches():
-    """A window of STD 9.5 has 39 columns: those at most 19 away from the far side of the step."""
+    """A window of STD 10 has 41 columns: those at most 20 away from the far side of the step."""
     A = np.full((200, 200), 5000)
     d = np.where(np.arange(200) < 100, 0, 1.2) * np.ones_like(A)
     row = trust(A, d)[100]
     at_edge = 1 / (1 / 5000 + 1.2**2 / 12)
-    np.testing.assert_allclose(row[81:119], at_edge / (at_edge + 25), rtol=1e-4)
-    np.testing.assert_allclose(np.r_[row[:81], row[119:]], 5000 / (5000 + 25), rtol=1e-4)
+    np.testing.assert_allclose(row[80:120], at_edge / (at_edge + 25), rtol=1e-4)
+    np.testing.assert_allclose(np.r_[row[:80], row[120:]], 5000 / (5000 + 25), rtol=1e-4)
 
 
 @pytest.mark.parametrize("change", [{"messages": "paper"}, {"noise_floor": 0.0}])
@@ -72,7 +72,7 @@ def test_texture_reaches_as_far_as_the_window():
     alpha = np.zeros((80, 100), np.float32)
     alpha[30, 40] = 1e-6
     expected = np.zeros((80, 100))
-    expected[11:50, 21:60] = 1
+    expected[10:51, 20:61] = 1
     np.testing.assert_array_equal(near_texture(alpha, None, AUTO), expected)
 
 

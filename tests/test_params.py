@@ -62,6 +62,7 @@ def test_presets_hold_the_papers_values(
         "iterations": list(iterations),
         "normalize_iterations": False,
         "prior_weight": prior_weight,
+        "prior_limit": 0,
         "ratio_threshold": 2.2,
         "invalid_threshold": invalid_threshold,
         "border": 1000,

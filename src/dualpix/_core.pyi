@@ -32,6 +32,7 @@ def condition(
     prior_A: _Map | None,
     prior_B: _Map | None,
     prior_weight: float,
+    prior_limit: float,
     invalid_threshold: float,
     threads: int,
 ) -> None: ...

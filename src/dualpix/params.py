@@ -85,6 +85,9 @@ class Params:
     normalize_iterations: Annotated[bool, Flag()]
     # w: weight of the coarser scale's parabola, no unit; 0 (none) to 0.2 is sane.
     prior_weight: Annotated[float, Real(0, 10)]
+    # Curvature, relative to the noise in px^-2, that the coarser scale's parabola has at most before it is weighted;
+    # 0 is no limit.
+    prior_limit: Annotated[float, Real(0, 1e6)]
     # Tq: ratio of the second-best to the best cost at which a match is fully trusted; 1.5..4 is sane.
     ratio_threshold: Annotated[float, Real(1, 100, above=True)]
     # Ta: curvature below which a pixel is invalid, in the unit of the cost per px^2 (0 to 0.2 is sane) or, relative to

@@ -221,6 +221,7 @@ def _solve(
                 prior.A if prior else None,
                 prior.B if prior else None,
                 params.prior_weight,
+                params.prior_limit,
                 params.invalid_threshold,
                 threads,
             )

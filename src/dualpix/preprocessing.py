@@ -15,7 +15,7 @@ from .pyramid import Level
 LUMA = (0.299, 0.587, 0.114)
 MEAN = (1 / 3, 1 / 3, 1 / 3)
 
-UNSURE = 0.01  # of the brightness: a difference between the views that their low-passes cannot be trusted to show
+UNSURE = 0.005  # of the brightness: a difference between the views that their low-passes cannot be trusted to show
 WIDE = 0.1  # of the longer side, a low-pass that does for any camera
 SMALL = 128  # px, the longer side of the pictures whose low-pass is taken
 STEEPEST = 4.0  # the largest ratio that is taken for vignetting
