@@ -152,6 +152,46 @@ def test_image_smaller_than_the_window(refused):
     assert "41x41" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
 
 
+def test_pictures_of_the_pixel_capture_app_need_their_aspect(refused):
+    with open("app.pgm", "wb") as file:
+        file.write(b"P5\n2016 756\n65535\n" + bytes(2 * 2016 * 756))
+    assert "pixel_aspect=2" in refused(*match("app.pgm", "app.pgm"), names="app.pgm")
+
+
+def test_pgm_with_a_wrong_byte_count(refused):
+    with open("cut.pgm", "wb") as file:
+        file.write(b"P5\n80 60\n65535\n" + bytes(2 * 80 * 60 - 1))
+    refused(*match("cut.pgm", "cut.pgm"), names="cut.pgm")
+
+
+@pytest.mark.parametrize(("black", "white"), [("256", "auto"), ("10", "10"), ("0", "256")])
+def test_black_and_white_beyond_the_image(refused, black, white):
+    refused(*match(), "--set", f"black={black}", "--set", f"white={white}", names="black")
+
+
+def test_calibration_of_another_size_or_camera(refused):
+    cv2.imwrite("sheet.png", np.full((60, 70), 200, np.uint8))
+    assert (
+        cli.main(["calibrate", "-o", "lens.json", "--white", "sheet.png", "sheet.png", "--camera", "A", "--quiet"]) == 0
+    )
+    refused(*match(), "--calibration", "lens.json", names="lens.json")
+    refused(*match(), "--calibration", "lens.json", "--camera", "B", names="lens.json")
+    refused(*match(), "--calibration", "cfg.json", names="cfg.json")
+    refused(*match(), "--camera", "A", names="--calibration")
+
+
+@pytest.mark.parametrize("value", [0, 255])
+def test_white_sheet_with_zeros_or_clipped(refused, value):
+    sheet = np.full((60, 80), 200, np.uint8)
+    sheet[10:20, 10:20] = value
+    cv2.imwrite("sheet.png", sheet)
+    refused("calibrate", "-o", "lens.json", "--white", "sheet.png", "black.png", names="sheet.png")
+
+
+def test_guide_of_another_size_with_a_filter(refused):
+    refused(*match(), "--guide", "narrow.png", "--filter", "guided", names="narrow.png")
+
+
 # ---- parameters ----------------------------------------------------------------------------------
 
 

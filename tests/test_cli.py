@@ -17,7 +17,7 @@ from dualpix.io import read_image, read_map, write_map
 from dualpix.params import load_config, preset
 from dualpix.progress import share_done
 
-COMMANDS = ("disparity", "evaluate", "simulate", "presets", "info", "demo")
+COMMANDS = ("disparity", "calibrate", "evaluate", "simulate", "presets", "info", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
 
 
@@ -183,6 +183,65 @@ def test_axis_y_matches_along_y_and_keeps_the_orientation(call, folder):
     assert code == 0
     np.testing.assert_allclose(read_map("y.tiff"), read_map("out.tiff").T, atol=1e-4)  # low-passes round differently
     assert "y_left - y_right" in json.loads((folder / "y.json").read_text())["sign"]
+
+
+def turn_views():
+    for name in ("left.png", "right.png"):
+        cv2.imwrite(f"turned-{name}", cv2.imread(name, 0).T)
+
+
+def test_the_axis_is_found_out_and_told(call, folder):
+    turn_views()
+    code, out, err = call("disparity", "turned-left.png", "turned-right.png", "-o", "y.tiff", *MATCH[5:])
+    record = json.loads((folder / "y.json").read_text())
+    assert (code, err, record["axis"], record["axis_evidence"]["found"]) == (0, "", "y", "y")
+    assert "along y" in out
+
+
+def test_a_wrong_axis_is_obeyed_with_a_warning(call, folder):
+    turn_views()
+    code, _, err = call("disparity", "turned-left.png", "turned-right.png", "-o", "x.tiff", *MATCH[5:], "--axis", "x")
+    record = json.loads((folder / "x.json").read_text())
+    assert (code, record["axis"]) == (0, "x")
+    assert err.startswith("warning: axis is x, but the views differ along y: a shift along y explains ")
+    assert record["warnings"] == [err.removeprefix("warning: ").strip()]
+
+
+def test_views_without_a_shift_are_reported(call, folder):
+    code, _, err = call("disparity", "left.png", "left.png", "-o", "none.tiff", *MATCH[5:])
+    assert code == 0
+    assert err.startswith("warning: no reliable shift along x or y")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("smoothing", ["guided", "solver"])
+def test_filter_is_that_of_the_python_interface(call, folder, smoothing):
+    code, *_ = call(*MATCH, "--filter", smoothing)
+    assert code == 0
+    assert json.loads((folder / "out.json").read_text())["parameters"]["filter"] == smoothing
+    plain = dualpix.disparity("left.png", "right.png", window=2, range=(-4, 4))
+    smooth = dualpix.disparity("left.png", "right.png", window=2, range=(-4, 4), filter=smoothing)
+    np.testing.assert_array_equal(read_map("out.tiff"), smooth.disparity)
+    assert np.isfinite(smooth.disparity).all()
+    assert not np.array_equal(smooth.disparity, plain.disparity)
+
+
+def test_calibration_of_white_sheets_is_applied(call, folder):
+    views = [cv2.imread(name, 0).astype(float) for name in ("left.png", "right.png")]
+    x = np.linspace(0, 1, 80)
+    for side, view, white in zip("lr", views, (1 - 0.5 * x, 0.5 + 0.5 * x), strict=True):
+        cv2.imwrite(f"sheet_{side}.png", np.rint(40000 * white * np.ones((60, 1))).astype(np.uint16))
+        cv2.imwrite(f"{side}.png", np.rint(200 * view * white).astype(np.uint16))
+    code, out, err = call("calibrate", "-o", "lens.json", "--white", "sheet_l.png", "sheet_r.png", "--camera", "mine")
+    assert (code, err) == (0, "")
+    assert out.startswith("lens.json: ")
+    dark = ("disparity", "l.png", "r.png", "-o", "dark.tiff", *MATCH[5:], "--preset", "dslr-a")
+    code, _, err = call(*dark, "--calibration", "lens.json", "--camera", "mine")
+    assert (code, err) == (0, "")
+    even = dualpix.disparity("left.png", "right.png", "dslr-a", window=2, range=(-4, 4)).disparity
+    uneven = dualpix.disparity("l.png", "r.png", "dslr-a", window=2, range=(-4, 4)).disparity
+    assert np.median(np.abs(read_map("dark.tiff") - even)) < 0.02
+    assert np.median(np.abs(uneven - even)) > 0.1
 
 
 def test_guide_steers_the_smoothing(call, folder):
