@@ -1,5 +1,6 @@
 #include "bilateral.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Bilateral grid: the cells of space and colour that pixels of an image fall into, and which of them are neighbours.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -10,8 +10,7 @@ namespace dualpix {
 
 namespace {
 
-constexpr double kNoData = 1e-9;  // weights of a window that sum to less are rounding
-constexpr int kTile = 512;        // px, side of the square that one task filters
+constexpr int kTile = 512;  // px, side of the square that one task filters
 
 // ---- sums over windows -----------------------------------------------------------------------------
 
@@ -59,8 +58,9 @@ class Sums {
 
 // ---- one fit a window: d = a . I + b ---------------------------------------------------------------
 
-// The sums that a fit needs of weight w, value p, colours I; and what a fit adds to the average.
-enum Moment { kW, kP, kI0, kI1, kI2, kP0, kP1, kP2, k00, k01, k02, k11, k12, k22, kMoments };
+// The sums that a fit needs of weight w, value p, colours I, and the number of weights, which has no rounding: it tells
+// whether there are any. And what a fit adds to the average.
+enum Moment { kN, kW, kP, kI0, kI1, kI2, kP0, kP1, kP2, k00, k01, k02, k11, k12, k22, kMoments };
 enum Fit { kA0, kA1, kA2, kB, kCount, kFitParts };
 
 struct Pixels {
@@ -76,6 +76,7 @@ DUALPIX_CLONES void add_moments(const Pixels& row, float sign, Rows<double> down
     const bool known = is_data(d[x]);
     const double p = known ? d[x] : 0.0f, w = known ? sign * confidence[x] : 0.0f;
     const double I0 = I[0][x], I1 = I[1][x], I2 = I[2][x], w0 = w * I0, w1 = w * I1, w2 = w * I2;
+    down[kN][x] += w != 0 ? (double)sign : 0.0;
     down[kW][x] += w;
     down[kP][x] += w * p;
     down[kI0][x] += w0;
@@ -97,7 +98,7 @@ DUALPIX_CLONES void add_moments(const Pixels& row, float sign, Rows<double> down
 DUALPIX_CLONES void solve(Rows<const double> box, double eps, Rows<double> fit, int n) {
 #pragma GCC ivdep
   for (int x = 0; x < n; ++x) {
-    const bool any = box[kW][x] > kNoData;
+    const bool any = box[kN][x] > 0 && box[kW][x] > 0;
     const double s = any ? 1 / box[kW][x] : 0.0;
     const double p = s * box[kP][x], m0 = s * box[kI0][x], m1 = s * box[kI1][x], m2 = s * box[kI2][x];
     const double p0 = s * box[kP0][x] - m0 * p, p1 = s * box[kP1][x] - m1 * p, p2 = s * box[kP2][x] - m2 * p;
@@ -140,7 +141,6 @@ class Tile {
  public:
   Tile(const Measured& in, float* out, int radius, float eps, int side)
       : in_(in), out_(out), r_(radius), size_(2 * radius + 1), eps_(eps), side_(side), zeros_(in.w), ones_(in.w, 1.0f),
-       
         moments_(side + 4 * radius, radius), fits_(side + 2 * radius, radius),
         ring_((size_t)size_ * kFitParts * (side + 2 * radius)) {}
 
@@ -223,7 +223,9 @@ class Tile {
 }  // namespace
 
 void guided_filter(const Measured& in, float* out, int radius, float eps, int threads) {
-  const int side = std::max(kTile, 8 * radius);
+  const int longest = std::max(in.h, in.w);
+  radius = std::min(radius, std::max(longest - 1, 1));  // windows are cut at the border: wider ones are the same
+  const int side = std::min(std::max(kTile, 8 * radius), longest);
   const int rows = (in.h + side - 1) / side, columns = (in.w + side - 1) / side;
   parallel_for(rows * columns, threads, [&] { return Tile(in, out, radius, eps, side); }, [&](int i, Tile& tile) {
     tile.filter(i % columns * side, i / columns * side);

@@ -264,7 +264,7 @@ def test_half_a_calibration_is_one(tmp_path, without):
 def test_summary():
     made = calibrate(white=[(sheet(), sheet())], planes=[pictured(1.3, SHAPE)])
     of_white, of_plane = (
-        r"white sheets down to 5\d% of their brightest",
+        r"white sheets down to 5\d% of their brightest, black level 0",
         r"plane at 1\.3\d* px, STD 0\.0\d+ px, 0\.0\d+ px corrected",
     )
     assert re.fullmatch(f"131x90; {of_white}; {of_plane}", summary(made))
@@ -378,10 +378,10 @@ def test_bad_sheets_are_refused():
     dark[10, 10] = 0
     bright[:20, :20] = 65535
     with pytest.raises(
-        InputError, match="white sheet right: 1 values of the white sheet are not above the black level"
+        InputError, match="white sheet right: a white sheet must be above the black level, 0, everywhere, but 1 of"
     ):
         calibrate(white=[(sheet(), dark)])
-    with pytest.raises(InputError, match="not above the black level, 40000"):
+    with pytest.raises(InputError, match="above the black level, 40000"):
         calibrate(white=[(sheet(), sheet())], black=40000)
     for clipped, level in ((bright, 65535), (flat, 30000)):
         with pytest.raises(InputError, match=f"white sheet left: .*clipped at {level}: expose it shorter"):

@@ -265,3 +265,24 @@ def test_bad_parameters(smooth, parameter, value):
 def test_bad_speckles(size, step):
     with pytest.raises(ParameterError):
         remove_speckles(D, size=size, step=step)
+
+
+def test_guided_wide_windows_make_nothing_up():
+    """Running sums leave rounding behind; whether there is data is counted."""
+    d = np.full((40, 2500), np.nan, np.float32)
+    d[:, :300] = np.random.default_rng(1).uniform(1, 2, (40, 300))
+    out = guided_filter(
+        d,
+        np.random.default_rng(0).random(d.shape),
+        window=801,
+        confidence=np.random.default_rng(0).random(d.shape),
+        threads=2,
+    )
+    assert np.isnan(out[:, 300 + 800 :]).all()
+    assert np.isfinite(out[:, :300]).all()
+
+
+def test_guided_windows_wider_than_the_map_are_cut():
+    d, guide = np.random.default_rng(0).random((9, 7)), np.random.default_rng(0).random((9, 7))
+    wide = guided_filter(d, guide, window=4095)
+    np.testing.assert_array_equal(wide, guided_filter(d, guide, window=17))

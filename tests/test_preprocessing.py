@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dualpix
 import reference
 from conftest import textured_pair
 from dualpix.params import preset
@@ -114,3 +115,11 @@ def test_gamma_bends_the_guide_alone(gamma):
     np.testing.assert_allclose(planes.guide, 255 * left**gamma, rtol=1e-5)
     np.testing.assert_allclose(planes.left, 255 * left, rtol=1e-5)
     np.testing.assert_allclose(planes.right, 255 * right, rtol=1e-5)
+
+
+@pytest.mark.parametrize("smoothing", ["guided", "solver"])
+def test_filters_do_not_see_the_exposure(smoothing):
+    left, right = (np.rint(100 * view).astype(np.uint16) for view in textured_pair((120, 160), 1.3))
+    one = dualpix.disparity(left, right, filter=smoothing, window=3).disparity
+    two = dualpix.disparity(2 * left, 2 * right, filter=smoothing, window=3).disparity
+    np.testing.assert_allclose(two, one, atol=0.01)

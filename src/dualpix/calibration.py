@@ -19,6 +19,7 @@ from .arrays import Map
 from .errors import InputError, ParameterError
 from .io import Pair, read_pair
 from .sidecar import to_json
+from .threads import thread_count
 
 if TYPE_CHECKING:
     from .params import Params
@@ -43,6 +44,7 @@ FAINTEST = 0.1  # of the mean: a gain below it is no lens's
 CELLS = 32  # along the longer side, into which a white sheet is averaged
 CELL = 16  # px, their least side
 SMALLEST = 32  # px, the least side of a white sheet
+DARKEST = 0.02  # of the brightest cell of a white sheet, below which it is none
 CLIPPED = 1e-3  # share of the pixels that may have the brightest value, if it is crowded
 
 
@@ -54,9 +56,10 @@ class Field(NamedTuple):
 
 
 class White(NamedTuple):
-    """The black level in the numbers of the input, and a white sheet's brightness in each view, 1 at most."""
+    """Black level and largest value of the input's numbers, and a sheet's brightness in each view, 1 at most."""
 
     black: float
+    full: float
     left: Values
     right: Values
 
@@ -108,9 +111,18 @@ class Calibration:
                 f"{self.source}: was made for {self.width}x{self.height} pixels but {name} is {width}x{height}: "
                 "calibrate with pictures of that size"
             )
-        if axis is not None and axis != self.axis:
+        if self.field is not None and axis is not None and axis != self.axis:
             raise InputError(
                 f"{self.source}: was made for views that differ along {self.axis}, not {axis}: calibrate along {axis}"
+            )
+
+    def check_numbers(self, dtype: np.dtype[Any], name: str) -> None:
+        """Refuse a picture in whose numbers the black level would be another."""
+        full = full_scale(dtype)
+        if self.white and self.white.black and full != self.white.full:
+            raise InputError(
+                f"{self.source}: its black level, {self.white.black:g}, is one of numbers up to {self.white.full:g}, "
+                f"but those of {name} go up to {full:g}: calibrate with pictures of the same kind"
             )
 
     def check_camera(self, name: str | None) -> None:
@@ -150,23 +162,29 @@ class Calibration:
         gain, offset = (evaluate(part, d.shape) for part in self.field)
         return (d - offset) / gain
 
-    def to_json(self) -> str:
-        """The text of a calibration file; `read_calibration` turns it back."""
-        from . import __version__
-
-        field, white = self.field, self.white
-        record = {
-            "dualpix": __version__,
-            "calibration": VERSION,
+    def to_dict(self) -> dict[str, Any]:
+        """What was found but for the maps, ready for JSON."""
+        field = self.field
+        return {
             "camera": self.camera,
             "width": self.width,
             "height": self.height,
             "axis": self.axis,
-            "model": "d_observed = gain d + offset, x and y from -1 to 1; view = (image - black) / white",
             "gain": field and dict(zip(TERMS, field.gain, strict=True)),
             "offset": field and dict(zip(TERMS, field.offset, strict=True)),
-            "white": white and {"black": white.black, "left": white.left.tolist(), "right": white.right.tolist()},
             "planes": [plane._asdict() for plane in self.planes],
+        }
+
+    def to_json(self) -> str:
+        """The text of a calibration file; `read_calibration` turns it back."""
+        from . import __version__
+
+        record = {
+            "dualpix": __version__,
+            "calibration": VERSION,
+            "model": "d_observed = gain d + offset, x and y from -1 to 1; view = (image - black) / white",
+            **self.to_dict(),
+            "white": self.white and {name: np.asarray(part).tolist() for name, part in self.white._asdict().items()},
         }
         # A row of a map takes one line, not one for each number.
         return re.sub(r"\[([^][{}]+)\]", lambda row: f"[{' '.join(row[1].split())}]", to_json(record)) + "\n"
@@ -195,9 +213,10 @@ def calibrate(
     *,
     camera: str | None = None,
     black: float = 0.0,
-    axis: str = "x",
+    axis: str | None = None,
     threads: int | None = None,
     progress: "Progress | None" = None,
+    **overrides: Any,
 ) -> Calibration:
     """Find out what a camera does to its views and to the disparity.
 
@@ -212,10 +231,10 @@ def calibrate(
         Its name, which goes into the file.
     black : float
         What the camera records in the dark, in the numbers of the white sheets, as the parameter black.
-    axis : "x" or "y"
-        The direction in which the views differ.
-    threads, progress
-        As for `dualpix.disparity`.
+    axis : "x" or "y", optional
+        The direction in which the views differ; if not given it is found out.
+    threads, progress, **overrides
+        As for `dualpix.disparity`, which the planes are matched with.
 
     Raises
     ------
@@ -227,25 +246,37 @@ def calibrate(
     """
     from .pipeline import disparity
 
-    if axis not in ("x", "y"):
+    if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
+    threads = thread_count(threads)
     if not white and not planes:
         raise ParameterError("nothing to calibrate from: give a pair of a white sheet, of a plane, or both")
     if black and not white:
         raise ParameterError("black is that of the white sheets: give a pair of them too")
     sheets, flats = ([read_pair(left, right) for left, right in pairs] for pairs in (white, planes))
     height, width = _common_size(sheets + flats)
-    made = Calibration(width, height, axis, camera)
+    made = Calibration(width, height, axis or "x", camera)
     if sheets:
         made = replace(made, white=white_sheets(sheets, black))
     maps = []
-    for pair in flats:
-        found = disparity(pair.left, pair.right, axis=axis, calibration=made, threads=threads, progress=progress)
+    for pair, (left, right) in zip(flats, planes, strict=True):
+        found = disparity(left, right, axis=axis, calibration=made, threads=threads, progress=progress, **overrides)
         maps.append((found.disparity, found.confidence))
+        axis = axis or found.axis
+        if found.evidence.axis not in (axis, None):
+            raise InputError(f"{_name(pair)}: {found.evidence.objection(axis)}: give the axis of all planes")
     if not maps:
         return made
+    made = replace(made, axis=axis or "x")
     made = replace(made, field=lens_field(maps, [_name(pair) for pair in flats]))
-    return replace(made, planes=tuple(_plane(d, made.corrected(d)) for d, _ in maps))
+    found_planes = tuple(_plane(d, made.corrected(d)) for d, _ in maps)
+    for pair, plane in zip(flats, found_planes, strict=True):
+        if plane.corrected > 2 * (ROUGH[0] + ROUGH[1] * abs(plane.disparity)):
+            raise InputError(
+                f"{_name(pair)}: is not a plane, corrected its disparity of {plane.disparity:.2f} px still varies by "
+                f"{plane.corrected:.2f} px: take a flat textured surface that fills the picture"
+            )
+    return replace(made, planes=found_planes)
 
 
 def _common_size(pairs: Sequence[Pair]) -> tuple[int, int]:
@@ -325,7 +356,12 @@ def fit_plane(d: Map, confidence: Map, name: str) -> Values:
 
 def white_sheets(pairs: Sequence[Pair], black: float) -> White:
     """The gain of each view from white sheets, in cells; 1 where the brighter view is brightest."""
-    full = _full_scale(pairs[0].left)
+    full = full_scale(pairs[0].left.dtype)
+    for pair in pairs:
+        if {pair.left.dtype, pair.right.dtype} != {pairs[0].left.dtype}:
+            raise InputError(
+                f"{_name(pair)}: white sheets of different kinds, such as 8 and 16 bit: give all of one kind"
+            )
     if not 0 <= black < full:
         raise ParameterError(
             f"black must be from 0 to below {full:g}, the full scale of the white sheets, not {black:g}"
@@ -337,13 +373,18 @@ def white_sheets(pairs: Sequence[Pair], black: float) -> White:
             _check_sheet(view, black, pair.source.get(name, f"white sheet {name}"))
         both = np.stack([_cells(view) - black for view in views.values()])
         grids.append(both / both.max())
-    left, right = np.mean(grids, axis=0).round(6).clip(min=1e-6)
-    return White(float(black), left, right)
+        if grids[-1].min() < DARKEST:
+            raise InputError(
+                f"{_name(pair)}: falls to {grids[-1].min():.1%} of its brightest, which no white sheet does: "
+                "let an evenly lit one fill the picture"
+            )
+    left, right = np.mean(grids, axis=0).round(6)
+    return White(float(black), full, left, right)
 
 
-def _full_scale(image: npt.NDArray[Any]) -> float:
-    """The largest value the image's type can hold, 1 for floats."""
-    return float(np.iinfo(image.dtype).max) if image.dtype.kind == "u" else 1.0
+def full_scale(dtype: np.dtype[Any]) -> float:
+    """The largest value an image of that type can hold, 1 for floats."""
+    return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
 
 
 def _check_sheet(view: npt.NDArray[Any], black: float, name: str) -> None:
@@ -351,16 +392,16 @@ def _check_sheet(view: npt.NDArray[Any], black: float, name: str) -> None:
         raise InputError(
             f"{name}: a white sheet must have at least {SMALLEST} pixels a side, not {view.shape[1]}x{view.shape[0]}"
         )
-    full = _full_scale(view)
+    full = full_scale(view.dtype)
     dark = int(np.count_nonzero(view <= black))
     if dark:
         raise InputError(
-            f"{name}: {dark} values of the white sheet are not above the black level, {black:g}: "
-            "expose it longer, and let it fill the picture"
+            f"{name}: a white sheet must be above the black level, {black:g}, everywhere, but {dark} of its values are "
+            "not: expose it longer, let it fill the picture, and take dead pixels out"
         )
     levels, counts = np.unique(view, return_counts=True)
     # Noise thins out towards the brightest value; clipping piles up there.
-    crowded = counts[-1] > CLIPPED * view.size and len(counts) > 1 and counts[-1] > 4 * counts[-2]
+    crowded = counts[-1] > CLIPPED * view.size and len(counts) > 8 and counts[-1] > 4 * counts[-2]
     if crowded or (levels[-1] == full and counts[-1] > CLIPPED * view.size):
         raise InputError(
             f"{name}: {counts[-1] / view.size:.1%} of the white sheet are clipped at {levels[-1]:g}: expose it shorter"
@@ -410,7 +451,7 @@ def summary(made: Calibration) -> str:
     parts = [f"{made.width}x{made.height}"]
     if made.white:
         darkest = min(made.white.left.min(), made.white.right.min())
-        parts.append(f"white sheets down to {darkest:.0%} of their brightest")
+        parts.append(f"white sheets down to {darkest:.0%} of their brightest, black level {made.white.black:g}")
     parts += [
         f"plane at {plane.disparity:.3g} px, STD {plane.observed:.3g} px, {plane.corrected:.3g} px corrected"
         for plane in made.planes
@@ -472,10 +513,10 @@ def _from_record(record: dict[str, Any], source: str) -> Calibration:
         if evaluate(field.gain, (64, 64)).min() < FAINTEST:
             raise ValueError(f"gain falls below {FAINTEST}")
     if white is not None:
-        black = float(_numbers(white["black"], "black", 0))
-        white = White(black, *(_numbers(white[name], f"white {name}", 2) for name in ("left", "right")))
-        if not 0 <= black < 2**16 or any(
-            min(grid.shape) < 2 or grid.min() <= 0 or grid.max() > 1 for grid in (white.left, white.right)
+        black, full = (float(_numbers(white[name], name, 0)) for name in ("black", "full"))
+        white = White(black, full, *(_numbers(white[name], f"white {name}", 2) for name in ("left", "right")))
+        if not 0 <= black < full or any(
+            min(grid.shape) < 2 or grid.min() < DARKEST or grid.max() > 1 for grid in (white.left, white.right)
         ):
             raise ValueError("white has values that are out of bounds")
     planes = tuple(

@@ -111,16 +111,16 @@ def pixel_aspect(asked: float | str, images: dict[str, Image]) -> float:
     InputError
         With "auto", if a grey image, by name, has the size of those of the Pixel capture app, upright or turned.
     """
-    if asked != "auto":
-        return float(asked)
     for name, image in images.items():
         if image.shape in (PIXEL_APP, PIXEL_APP[::-1]):
             aspect, shape = (2, "tall as wide") if image.shape == PIXEL_APP else (0.5, "wide as tall")
+            if asked not in ("auto", 1 / aspect):
+                continue
             raise InputError(
                 f"{name} has the size of a picture of the Pixel capture app, whose pixels are twice as {shape}: "
                 f"set pixel_aspect={aspect} and black=4096 if it is one, or else pixel_aspect=1"
             )
-    return 1.0
+    return 1.0 if asked == "auto" else float(asked)
 
 
 def to_square(image: Image, aspect: float) -> Image:

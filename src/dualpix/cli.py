@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import DualpixError, InputError
+from .errors import DualpixError, InputError, OutputError
 from .progress import progress_bar
 from .sidecar import describe, map_record, sidecar_path, to_json
 
@@ -160,7 +160,13 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 @click.option("--preset", metavar="NAME", help="Parameters to start from; see dualpix presets.")
 @click.option("--config", type=_path, metavar="FILE.toml", help="Parameters from a file of name = value lines.")
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; repeatable.")
-@click.option("--range", "search", type=(float, float), metavar="MIN MAX", help="Disparities to search, px.")
+@click.option(
+    "--range",
+    "search",
+    type=(float, float),
+    metavar="MIN MAX",
+    help="Disparities to search, px, before any calibration.",
+)
 @click.option("--axis", type=click.Choice(["x", "y"]), help="Along which the views differ; found out if not given.")
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
 @click.option("--filter", "smoothing", type=click.Choice(["none", "guided", "solver"]), help="Smooth the finished map.")
@@ -211,8 +217,9 @@ def disparity(
     with _output_set(outputs, inputs, force) as files:
         from . import pipeline
         from .io import encode_map, encode_preview
+        from .threads import thread_count
 
-        threads = pipeline.thread_count(threads)
+        threads = thread_count(threads)
         lens = _calibration(calibration, camera)
         with progress_bar(not quiet) as report:
             result = pipeline.disparity(
@@ -231,10 +238,11 @@ def disparity(
             "searched": result.searched,
             "threads": threads,
             "timings": result.timings,
+            "warnings": result.warnings,
+            "calibration": lens and lens.to_dict(),
             "inputs": inputs,
             "outputs": outputs,
         }
-        record["warnings"] = result.warnings
         files.write(outputs["sidecar"], to_json(record).encode())
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -291,6 +299,8 @@ def _summary(record: dict[str, Any]) -> str:
     outputs, (low, high) = record["outputs"], record["searched"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
     how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
+    how += ", calibrated" * bool(record["calibration"])
+    how += f", {record['parameters']['filter']} filter" * (record["parameters"]["filter"] != "none")
     return (
         f"{outputs['disparity']}: {record['width']}x{record['height']}, {describe(record['disparity'])} px\n"
         f"{how}, {sum(record['timings'].values()):.1f} s; also wrote {others}"
@@ -310,7 +320,10 @@ def _summary(record: dict[str, Any]) -> str:
 )
 @click.option("--camera", metavar="NAME", help="Name of camera and lens, kept in the file.")
 @click.option("--black", type=float, default=0.0, metavar="N", help="Black level of the white sheets.")
-@click.option("--axis", type=click.Choice(["x", "y"]), default="x", help="Along which the views differ.")
+@click.option("--axis", type=click.Choice(["x", "y"]), help="Along which the views differ; found out if not given.")
+@click.option(
+    "--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter for the planes; repeatable."
+)
 @click.option("--threads", type=int, metavar="N", help="By default DUALPIX_THREADS, else all cores.")
 @json_option
 @force_option
@@ -321,7 +334,8 @@ def calibrate(
     planes: tuple[tuple[str, str], ...],
     camera: str | None,
     black: float,
-    axis: str,
+    axis: str | None,
+    settings: tuple[str, ...],
     threads: int | None,
     as_json: bool,
     force: bool,
@@ -341,11 +355,23 @@ def calibrate(
     from .calibration import calibrate as find
     from .calibration import summary
     from .io import OutputSet
+    from .params import parse_setting
 
     inputs = [path for pair in (*white, *planes) for path in pair]
+    if not output.lower().endswith(".json"):
+        raise OutputError(f"{output}: a calibration is a .json file: give it that suffix")
     with OutputSet([output], inputs, force) as files:
         with progress_bar(not quiet) as report:
-            found = find(white, planes, camera=camera, black=black, axis=axis, threads=threads, progress=report)
+            found = find(
+                white,
+                planes,
+                camera=camera,
+                black=black,
+                axis=axis,
+                threads=threads,
+                progress=report,
+                **dict(map(parse_setting, settings)),
+            )
         text = found.to_json()
         files.write(output, text.encode())
     if as_json:
@@ -460,7 +486,7 @@ def presets(name: str | None, as_json: bool) -> None:
         click.echo(to_json(records if name is None else {"name": name, **records[name]}))
     elif name is None:
         for key, description in about.items():
-            click.echo(f"{key:<8} {description}{' (default)' if key == DEFAULT_PRESET else ''}")
+            click.echo(f"{key:<{max(map(len, about))}} {description}{' (default)' if key == DEFAULT_PRESET else ''}")
     else:
         click.echo(f"# {name}: {about[name]}")
         click.echo(f"preset = {json.dumps(name)}")

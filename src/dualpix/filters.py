@@ -15,6 +15,7 @@ from .errors import InputError
 from .io.images import as_image
 from .params import Params
 from .rules import Odd, Real, Whole, check
+from .threads import thread_count
 
 RGB = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 # Luma and chromas of JPEG (ITU-R BT.601)
@@ -57,7 +58,7 @@ def guided_filter(
     """
     radius = check("window", window, Odd(3, 4095)) // 2
     eps = check("eps", eps, Real(1e-6, 1e6))
-    threads = _thread_count(threads)
+    threads = thread_count(threads)
     d, image, trust = _inputs(d, guide, confidence)
     out = np.empty_like(d)
     _core.guided_filter(d, trust, _planes(image, RGB, 1, threads), out, radius, eps, threads)
@@ -105,7 +106,7 @@ def bilateral_solver(
     """
     luma, chroma = check("luma", luma, Real(0.5, 1024)), check("chroma", chroma, Real(0.5, 1024))
     xy, lam = check("xy", xy, Whole(1, 4096)), check("lam", lam, Real(0, 1e6))
-    iterations, threads = check("iterations", iterations, Whole(0, 10_000)), _thread_count(threads)
+    iterations, threads = check("iterations", iterations, Whole(0, 10_000)), thread_count(threads)
     d, image, trust = _inputs(d, guide, confidence)
     out = np.empty_like(d)
     _core.bilateral_solver(d, trust, _planes(image, YUV, 255, threads), out, luma, chroma, xy, lam, iterations, threads)
@@ -144,7 +145,7 @@ def weighted_median(
         Always one of the values in the window; NaN where it has none.
     """
     radius, sigma = check("radius", radius, Whole(1, 255)), check("sigma", sigma, Real(1e-4, 1e6))
-    threads = _thread_count(threads)
+    threads = thread_count(threads)
     d, image, trust = _inputs(d, guide, confidence)
     out = np.empty_like(d)
     _core.weighted_median(d, trust, _planes(image, RGB, 1, threads), out, radius, sigma, threads)
@@ -208,14 +209,11 @@ def post_filter(d: Map, confidence: Map, guide: npt.NDArray[Any], params: Params
 # ---- checking what came in -------------------------------------------------------------------------------
 
 
-def _thread_count(threads: int | None) -> int:
-    from .pipeline import thread_count
-
-    return thread_count(threads)
-
-
 def _map(name: str, values: npt.ArrayLike) -> Map:
-    array = np.asarray(values)
+    try:
+        array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths: give a 2-D map of real numbers") from None
     if array.ndim != 2 or array.dtype.kind not in "uif":
         raise InputError(f"{name} is {array.ndim}-D {array.dtype}: give a 2-D map of real numbers")
     if array.size == 0:

@@ -1,7 +1,6 @@
 """From a dual-pixel pair to a disparity map: the paper's method section, on one page."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,9 +23,9 @@ from .filters import post_filter
 from .io import load_image
 from .matching import border_divisor, local_parabolas, window_taps
 from .params import DEFAULT_PRESET, Params, resolve
-from .preprocessing import detail, even, prepare
+from .preprocessing import detail, even, picture, prepare
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
-from .rules import Whole, check
+from .threads import thread_count
 
 Image = npt.NDArray[Any] | str | Path
 Progress = Callable[[str, int, int], None]
@@ -132,17 +131,20 @@ def disparity(
         _check_sizes(images, names, params)
         shape = images[0].shape[:2]
         aspect = pixel_aspect(params.pixel_aspect, dict(zip(names[:2], images[:2], strict=True)))
-        hint = None if params.black else black_hint(*images[:2])
-        picture = images[-1 if guide is not None else 0] if params.filter != "none" else None
+        hint = None if params.black or (lens and lens.white) else black_hint(*images[:2])
+        own = guide is None
+        smoothing = picture(images[0 if own else 2], params, own) if params.filter != "none" else None
         images = [to_square(image, aspect) for image in images]
     iterations = passes(params, images[0].shape[:2])
     clock.scales = len(iterations)
 
     with clock("pyramid"):
+        if lens:
+            lens.check_numbers(images[0].dtype, names[0])
         planes = prepare(images, params, threads, _white(lens, shape, names[0], params.gamma, aspect))
         del images
         evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
-        along = axis or evidence.axis or "x"
+        along = axis or evidence.axis or (lens.axis if lens else "x")
         if lens:
             lens.check(shape, names[0], along)
         if along == "y":
@@ -168,10 +170,11 @@ def disparity(
         d, trust = from_square(d, shape, along), from_square(trust, shape)
         if lens and not blank:
             d = lens.corrected(d)
-    if picture is not None and not blank:
+    if smoothing is not None and not blank:
         with clock("filter"):
-            d = post_filter(d, trust, picture, params, threads)
-    notes = tuple(note for note in (None if blank else evidence.objection(along), hint) if note)
+            d = post_filter(d, trust, smoothing, params, threads)
+    nothing = "a view is blank, the same everywhere: the map is 0 and means nothing"
+    notes = tuple(note for note in (nothing if blank else evidence.objection(along), hint) if note)
     return Result(
         d,
         trust,
@@ -240,20 +243,6 @@ def passes(params: Params, shape: tuple[int, ...]) -> tuple[int, ...]:
     height, width = shape
     halvings = round(math.log2(math.sqrt(height * width) / COARSEST))
     return (PASSES,) * min(max(1 + halvings, 1), 8)
-
-
-def thread_count(threads: int | None) -> int:
-    """The number asked for, or that of ``DUALPIX_THREADS``, or that of the cores this process may use."""
-    name: str = "threads"
-    value: object = threads
-    if threads is None:
-        text = os.environ.get("DUALPIX_THREADS")
-        if text is None:
-            affinity = getattr(os, "sched_getaffinity", None)
-            return len(affinity(0)) if affinity else os.cpu_count() or 1
-        name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() else text
-    number: int = check(name, value, Whole(1, 1024))
-    return number
 
 
 def _check_sizes(images: list[npt.NDArray[Any]], names: list[str], params: Params) -> None:

@@ -83,6 +83,20 @@ def _even_out(left: Map, right: Map, share: float) -> None:
     right *= cv2.resize(gain, (width, height), interpolation=cv2.INTER_LINEAR)
 
 
+def picture(image: npt.NDArray[Any], params: Params, own: bool) -> npt.NDArray[Any]:
+    """The guide of the filters, 0 to 1, as bright as what is matched; an `own` view has black and gamma."""
+    if not (params.exposure or (own and (params.black or params.white != "auto" or params.gamma != 1))):
+        return image
+    channels = np.atleast_3d(image)
+    planes = [
+        _plane(np.ascontiguousarray(channels[..., c]), (1,), params if own else None, 1)
+        for c in range(channels.shape[2])
+    ]
+    bright = np.stack(planes, axis=2)
+    bright *= (params.exposure / _brightness(bright.max(axis=2)) if params.exposure else 1) / 255
+    return np.minimum(bright if image.ndim == 3 else bright[..., 0], 1)
+
+
 def _brightness(plane: Map) -> float:
     """The 99th percentile of the intensities, from a sample of them; never 0, nor far below the brightest."""
     step = max(1, math.isqrt(plane.size // 100_000))
@@ -111,10 +125,11 @@ def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], camera: Params |
     # I = 255 (i - black) / (white - black), then 255 (I / 255)^gamma
     scale = 255 / (white - black)
     _core.to_plane(pixels, plane, as_row(weights), scale, threads)
-    if black:
-        plane -= scale * black
-        np.maximum(plane, 0, out=plane)
+    if black or white < full:
+        plane -= np.float32(scale * black)
+        np.clip(plane, 0, 255, out=plane)
     if camera and camera.gamma != 1:
+        plane /= 255
         plane **= camera.gamma
-        plane *= 255 ** (1 - camera.gamma)
+        plane *= 255
     return plane
