@@ -137,7 +137,7 @@ AUTO: list[Changes] = [
     {"subpixel": "parabola"},
     {"encc_window": 9},
     {"encc_window": 21},
-    {"detail": True},
+    {"detail": "all"},
     {"vignetting": 0.0},
     {"noise_floor": 0.0, "invalid_threshold": 0.04},
     {"window": 5.0},

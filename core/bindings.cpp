@@ -71,9 +71,12 @@ void subtract_bilateral(Map image, Output out, int threads) {
 }
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
-           int encc_window, float ratio_threshold, float noise_floor, int cost, int threads) {
+           int encc_window, Map encc_left, Map encc_right, float ratio_threshold, float noise_floor, int cost,
+           int threads) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
+  same_shape(left, encc_left, "encc_left must have the shape of left");
+  same_shape(left, encc_right, "encc_right must have the shape of left");
   same_shape(left, alpha, "alpha must have the shape of left");
   same_shape(left, beta, "beta must have the shape of left");
   require(count >= 3, "at least three disparities");
@@ -91,6 +94,8 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
                                      (dualpix::Subpixel)subpixel,
                                      bias.data(),
                                      encc_window,
+                                     encc_left.data(),
+                                     encc_right.data(),
                                      ratio_threshold,
                                      noise_floor};
   nb::gil_scoped_release release;
@@ -209,7 +214,8 @@ NB_MODULE(_core, m) {
   m.def("subtract_bilateral", subtract_bilateral, map("image"), map("out"), "threads"_a,
         "out = image less its bilateral smoothing, on a 0..255 scale.");
   m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"),
-        "subpixel"_a, map("bias"), "encc_window"_a, "ratio_threshold"_a, "noise_floor"_a, "cost"_a, "threads"_a,
+        "subpixel"_a, map("bias"), "encc_window"_a, map("encc_left"), map("encc_right"), "ratio_threshold"_a,
+        "noise_floor"_a, "cost"_a, "threads"_a,
         "Local parabolas from the windowed cost over the disparities first .. first + count - 1.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,

@@ -364,7 +364,7 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
     for (int y = 0; y < t.y1 - t.y0; ++y)
       left_windows(&tile.rows[y + o.half], o.taps, o.half, zero_mean, tile.left_window[y]);
   }
-  if (tile.encc) tile.encc->start(left, right, h, w, t);
+  if (tile.encc) tile.encc->start(o.encc_left, o.encc_right, h, w, t);
   for (int i = 0; i < o.count; ++i) {
     if (tile.encc) tile.encc->measure(o.first + i);
     smooth_rows(left, right, h, w, o.first + i, t, o, means, tile);

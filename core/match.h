@@ -23,6 +23,8 @@ struct Matching {
   Subpixel subpixel;
   const float* bias;      // kBiasSteps values, for histeq
   int encc_window;        // side of the window, odd, for encc
+  const float* encc_left;  // the images that encc correlates
+  const float* encc_right;
   float ratio_threshold;  // Tq
   float noise_floor;      // curvature is measured against C(d0) + this; 0 leaves it as it is
 };

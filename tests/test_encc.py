@@ -9,6 +9,7 @@ import reference
 from conftest import textured_pair
 from dualpix.matching import local_parabolas
 from dualpix.params import preset
+from dualpix.preprocessing import detail
 
 RNG = np.random.default_rng(4)
 
@@ -124,3 +125,21 @@ def test_same_bytes_for_any_threads():
     params = preset("auto")
     runs = [local_parabolas(left, right, range(-4, 5), params, threads) for threads in (1, 2, 7)]
     assert len({(a.tobytes(), b.tobytes()) for a, b in runs}) == 1
+
+
+def test_it_may_correlate_other_planes_than_those_compared():
+    """detail=cost: the winner by the detail of the views, its vertex by the views."""
+    left, right = (view.astype(np.float32) for view in textured_pair((40, 60), 1.3))
+    fine_left, fine_right = detail(left, 2), detail(right, 2)
+    params, disparities = preset("auto").replace(window=2.0, encc_window=7), range(-4, 5)
+    alpha, beta = local_parabolas(fine_left, fine_right, disparities, params, 2, (left, right))
+    cost = reference.cost_volume(fine_left.astype(float), fine_right.astype(float), np.array(disparities), 2.0)
+    views = left.astype(float), right.astype(float)
+    tail = params.ratio_threshold, views, 7, params.noise_floor
+    A, B = reference.local_parabolas(cost, np.array(disparities), "encc", None, *tail)
+    clear = A > 1e-3
+    assert clear.mean() > 0.9
+    np.testing.assert_allclose((beta / alpha)[clear], (B / A)[clear], atol=2e-3)
+    np.testing.assert_allclose(alpha, A, rtol=1e-3, atol=1e-4)
+    same = local_parabolas(fine_left, fine_right, disparities, params, 2)
+    assert np.abs(same[1] / same[0] - beta / alpha)[clear].max() > 0.1

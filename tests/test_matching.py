@@ -294,6 +294,7 @@ def test_border(width, disparities):
     ("change", "message"),
     [
         ({"right": np.zeros((4, 6), np.float32)}, "same shape"),
+        ({"encc_right": np.zeros((4, 6), np.float32)}, "encc_right must have the shape"),
         ({"count": 2}, "three disparities"),
         ({"bias": as_row([0.0])}, "21"),
         ({"taps": as_row([])}, "taps"),
@@ -303,7 +304,9 @@ def test_border(width, disparities):
     ],
 )
 def test_the_kernel_refuses_what_it_cannot_read(change, message):
-    maps = {name: np.zeros((4, 5), np.float32) for name in ("left", "right", "alpha", "beta")}
+    maps = {
+        name: np.zeros((4, 5), np.float32) for name in ("left", "right", "encc_left", "encc_right", "alpha", "beta")
+    }
     rest = {"first": -1, "count": 3, "taps": gaussian_taps(1), "subpixel": 1, "bias": as_row(HISTEQ_BIAS), "cost": 0}
     numbers = {"encc_window": 15, "ratio_threshold": 2.2, "noise_floor": 0, "threads": 1}
     with pytest.raises(ValueError, match=message):

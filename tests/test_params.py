@@ -46,7 +46,7 @@ def test_presets_hold_the_papers_values(
         "black": 0,
         "white": "auto",
         "gamma": 1,
-        "detail": False,
+        "detail": "none",
         "vignetting": 0,
         "filter": "none",
         "guided_window": 45,

@@ -20,6 +20,8 @@ def match(
     subpixel: int,
     bias: _Map,
     encc_window: int,
+    encc_left: _Map,
+    encc_right: _Map,
     ratio_threshold: float,
     noise_floor: float,
     cost: int,

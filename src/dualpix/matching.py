@@ -17,12 +17,21 @@ COST = ("sad", "ssd", "ncc", "zncc", "bt")
 SUBPIXEL = ("parabola", "histeq", "encc")
 
 
-def local_parabolas(left: Map, right: Map, disparities: range, params: Params, threads: int) -> tuple[Map, Map]:
+def local_parabolas(
+    left: Map,
+    right: Map,
+    disparities: range,
+    params: Params,
+    threads: int,
+    correlated: tuple[Map, Map] | None = None,
+) -> tuple[Map, Map]:
     """alpha, beta of every pixel of the left view, from the windowed cost at whole disparities.
 
     left and right are grey planes on a 0..255 scale. The disparities, at least three, are in pixels of these
-    planes; the best is never the first or the last of them, so that it has two neighbours.
+    planes; the best is never the first or the last of them, so that it has two neighbours. encc correlates other
+    planes than those compared if they are given.
     """
+    encc_left, encc_right = correlated or (left, right)
     alpha, beta = np.empty_like(left), np.empty_like(left)
     _core.match(
         left,
@@ -35,6 +44,8 @@ def local_parabolas(left: Map, right: Map, disparities: range, params: Params, t
         subpixel=SUBPIXEL.index(params.subpixel),
         bias=as_row(HISTEQ_BIAS),
         encc_window=params.encc_window,
+        encc_left=encc_left,
+        encc_right=encc_right,
         ratio_threshold=params.ratio_threshold,
         noise_floor=params.noise_floor,
         threads=threads,

@@ -68,9 +68,9 @@ class Params:
     white: Annotated[float | Literal["auto"], OrAuto(Real(0, 65535, above=True))]
     # Exponent put on the intensities of the views, after black and white: 1 is off, 0.45 makes raw values displayable.
     gamma: Annotated[float, Real(0.1, 10)]
-    # Match I - bilateral(I), the detail of the views, at every scale. ENCC looks at it too; the paper lets it look at
-    # the plain views, which on Google's example is worse (0.0460 against 0.0443).
-    detail: Annotated[bool, Flag()]
+    # Compare I - bilateral(I), the detail of the views, at every scale: for the cost only, as the paper does, or for
+    # all, encc's windows too.
+    detail: Annotated[str, Choice("none", "cost", "all")]
     # STD of the low-pass of both views whose ratio evens out their brightness, as a share of the longer side of the
     # image: what lens and pixels darken towards opposite sides. 0 leaves the views as they are; 0.05..0.3 is sane.
     vignetting: Annotated[float, Real(0, 1)]

@@ -212,10 +212,11 @@ def _solve(
         nonlocal textured, searched
         searched = disparities
         with clock("matching", scale + 1):
-            views = level.left, level.right
-            if params.detail:
-                views = detail(level.left, threads), detail(level.right, threads)
-            alpha, beta = local_parabolas(*views, disparities, params, threads)
+            plain = compared = level.left, level.right
+            if params.detail != "none":
+                compared = detail(level.left, threads), detail(level.right, threads)
+            correlated = plain if params.detail == "cost" else compared
+            alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated)
             textured = near_texture(alpha, textured if prior else None, params)
             _core.condition(
                 alpha,

@@ -44,7 +44,7 @@ def _mean_error(left: Map, shift: float) -> float:
     right = np.fft.irfft(np.fft.rfft(left, axis=1) * ramp, width, axis=1).astype(np.float32)
     alpha, beta = np.empty_like(left), np.empty_like(left)
     no_bias = as_row(np.zeros(21))
-    _core.match(left, right, alpha, beta, -2, 6, gaussian_taps(8), 1, no_bias, 3, 2.2, 0, cost=0, threads=1)
+    _core.match(left, right, alpha, beta, -2, 6, gaussian_taps(8), 1, no_bias, 3, left, right, 2.2, 0, 0, 1)
     inner = (slice(48, -48), slice(48, -48))
     return float((-beta / (2 * alpha))[inner].mean(dtype=np.float64)) - shift
 
