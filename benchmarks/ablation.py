@@ -11,6 +11,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -258,15 +259,22 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     args = parser.parse_args(argv)
+    with exit_code() as code, OutputSet([args.markdown] if args.markdown else [], force=args.force) as outputs:
+        made = tables(args.data, args.table, args.set)
+        if args.markdown:
+            outputs.write(args.markdown, report(made, argv).encode())
+    return code[0]
+
+
+@contextmanager
+def exit_code() -> Iterator[list[int]]:
+    """Of what runs inside: 0, or 2 and a sentence on stderr if it is refused."""
+    code = [0]
     try:
-        with OutputSet([args.markdown] if args.markdown else [], force=args.force) as outputs:
-            made = tables(args.data, args.table, args.set)
-            if args.markdown:
-                outputs.write(args.markdown, report(made, argv).encode())
+        yield code
     except dualpix.DualpixError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+        code[0] = 2
 
 
 if __name__ == "__main__":

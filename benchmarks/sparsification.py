@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from ablation import SETS, Scene, load
+from ablation import SETS, Scene, exit_code, load
 
 import dualpix
 from dualpix.metrics import affine_invariant
@@ -31,17 +31,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--set", nargs="+", choices=SETS, default=list(SETS), help="only these sets")
     args = parser.parse_args(argv)
-    try:
+    with exit_code() as code:
         sets = load(args.data, args.set)
         print("dropped, %  " + "".join(f"{percent:>8}" for percent in DROPPED))
         for name, scenes in sets.items():
             ai1 = np.mean([curve(scene) for scene in scenes], axis=0)
             print(f"{name:12}" + "".join(f"{value:8.4f}" for value in ai1))
             print(f"{'':12}" + "".join(f"{value:8.2f}" for value in ai1 / ai1[0]), flush=True)
-    except dualpix.DualpixError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return code[0]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Map
+from .arrays import Map, full_scale
 from .errors import InputError, ParameterError
 from .io import Pair, read_pair
 from .sidecar import to_json
@@ -380,11 +380,6 @@ def white_sheets(pairs: Sequence[Pair], black: float) -> White:
             )
     left, right = np.mean(grids, axis=0).round(6)
     return White(float(black), full, left, right)
-
-
-def full_scale(dtype: np.dtype[Any]) -> float:
-    """The largest value an image of that type can hold, 1 for floats."""
-    return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
 
 
 def _check_sheet(view: npt.NDArray[Any], black: float, name: str) -> None:

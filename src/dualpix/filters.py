@@ -4,17 +4,18 @@ Confidence is in [0, 1] and counts as a weight: 0 is as good as missing. Guides 
 uint16 or float in [0, 1]. Disparities keep their sign and unit.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .arrays import Map, as_row
+from .arrays import Map, as_row, full_scale
 from .errors import InputError
 from .io.images import as_image
-from .params import Params
-from .rules import Odd, Real, Whole, check
+from .params import GUIDED_EPS, GUIDED_WINDOW, SOLVER_COLOUR, SOLVER_LAMBDA, SOLVER_XY, Params
+from .rules import Real, Whole, check
 from .threads import thread_count
 
 RGB = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -56,13 +57,9 @@ def guided_filter(
     float32 array
         NaN where no window that holds the pixel has any data.
     """
-    radius = check("window", window, Odd(3, 4095)) // 2
-    eps = check("eps", eps, Real(1e-6, 1e6))
-    threads = thread_count(threads)
-    d, image, trust = _inputs(d, guide, confidence)
-    out = np.empty_like(d)
-    _core.guided_filter(d, trust, _planes(image, RGB, 1, threads), out, radius, eps, threads)
-    return out
+    radius = check("window", window, GUIDED_WINDOW) // 2
+    eps = check("eps", eps, GUIDED_EPS)
+    return _along_edges(_core.guided_filter, d, guide, confidence, threads, RGB, 1, radius, eps)
 
 
 def bilateral_solver(
@@ -104,13 +101,11 @@ def bilateral_solver(
         Pixels without data follow those alike. NaN where no chain of pixels alike leads to any data, such as
         everywhere in a map of NaN; `fill_holes` closes the rest.
     """
-    luma, chroma = check("luma", luma, Real(0.5, 1024)), check("chroma", chroma, Real(0.5, 1024))
-    xy, lam = check("xy", xy, Whole(1, 4096)), check("lam", lam, Real(0, 1e6))
-    iterations, threads = check("iterations", iterations, Whole(0, 10_000)), thread_count(threads)
-    d, image, trust = _inputs(d, guide, confidence)
-    out = np.empty_like(d)
-    _core.bilateral_solver(d, trust, _planes(image, YUV, 255, threads), out, luma, chroma, xy, lam, iterations, threads)
-    return out
+    luma, chroma = check("luma", luma, SOLVER_COLOUR), check("chroma", chroma, SOLVER_COLOUR)
+    xy, lam = check("xy", xy, SOLVER_XY), check("lam", lam, SOLVER_LAMBDA)
+    iterations = check("iterations", iterations, Whole(0, 10_000))
+    reach = luma, chroma, xy
+    return _along_edges(_core.bilateral_solver, d, guide, confidence, threads, YUV, 255, *reach, lam, iterations)
 
 
 def weighted_median(
@@ -145,11 +140,7 @@ def weighted_median(
         Always one of the values in the window; NaN where it has none.
     """
     radius, sigma = check("radius", radius, Whole(1, 255)), check("sigma", sigma, Real(1e-4, 1e6))
-    threads = thread_count(threads)
-    d, image, trust = _inputs(d, guide, confidence)
-    out = np.empty_like(d)
-    _core.weighted_median(d, trust, _planes(image, RGB, 1, threads), out, radius, sigma, threads)
-    return out
+    return _along_edges(_core.weighted_median, d, guide, confidence, threads, RGB, 1, radius, sigma)
 
 
 def remove_speckles(d: npt.ArrayLike, *, size: int, step: float) -> Map:
@@ -206,6 +197,24 @@ def post_filter(d: Map, confidence: Map, guide: npt.NDArray[Any], params: Params
     )
 
 
+def _along_edges(
+    kernel: Callable[..., None],
+    d: npt.ArrayLike,
+    guide: npt.ArrayLike,
+    confidence: npt.ArrayLike | None,
+    threads: int | None,
+    colours: tuple[tuple[float, ...], ...],
+    full: float,
+    *settings: float,
+) -> Map:
+    """What a kernel makes of the map, given the guide's colours on a scale of 0 to full, and its settings."""
+    threads = thread_count(threads)
+    values, image, trust = _inputs(d, guide, confidence)
+    out = np.empty_like(values)
+    kernel(values, trust, _planes(image, colours, full, threads), out, *settings, threads)
+    return out
+
+
 # ---- checking what came in -------------------------------------------------------------------------------
 
 
@@ -240,7 +249,7 @@ def _planes(image: npt.NDArray[Any], colours: tuple[tuple[float, ...], ...], ful
     """The planes of an image one after the other, on a scale of 0 to full; of a grey image just that one."""
     pixels, weights = (image[..., None], ((1.0,),)) if image.ndim == 2 else (image, colours)
     planes = np.empty((len(weights), *image.shape[:2]), np.float32)
-    scale = full / np.iinfo(image.dtype).max if image.dtype.kind == "u" else full
+    scale = full / full_scale(image.dtype)
     for plane, weight in zip(planes, weights, strict=True):
         _core.to_plane(pixels, plane, as_row(weight), scale, threads)
     return planes

@@ -25,6 +25,11 @@ else:
 # ---- the parameters ------------------------------------------------------------------------------
 
 
+# What the filters take, here and when called by themselves.
+GUIDED_WINDOW, GUIDED_EPS = Odd(3, 4095), Real(1e-6, 1e6)
+SOLVER_COLOUR, SOLVER_XY, SOLVER_LAMBDA = Real(0.5, 1024), Whole(1, 4096), Real(0, 1e6)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Params:
     """All parameters of the method, checked on construction.
@@ -107,14 +112,14 @@ class Params:
     filter: Annotated[str, Choice("none", "guided", "solver")]
     # Side of the guided filter's windows, px; and the variance of the guide, on a 0..1 scale, from which on an edge is
     # followed.
-    guided_window: Annotated[int, Odd(3, 4095)]
-    guided_eps: Annotated[float, Real(1e-6, 1e6)]
+    guided_window: Annotated[int, GUIDED_WINDOW]
+    guided_eps: Annotated[float, GUIDED_EPS]
     # The solver's reach in luma and chroma on a 0..255 scale, and along x and y in px; and lambda, how much smoothness
     # counts against the data.
-    solver_luma: Annotated[float, Real(0.5, 1024)]
-    solver_chroma: Annotated[float, Real(0.5, 1024)]
-    solver_xy: Annotated[int, Whole(1, 4096)]
-    solver_lambda: Annotated[float, Real(0, 1e6)]
+    solver_luma: Annotated[float, SOLVER_COLOUR]
+    solver_chroma: Annotated[float, SOLVER_COLOUR]
+    solver_xy: Annotated[int, SOLVER_XY]
+    solver_lambda: Annotated[float, SOLVER_LAMBDA]
 
     def __post_init__(self) -> None:
         for name in _rules():

@@ -133,7 +133,7 @@ def disparity(
         aspect = pixel_aspect(params.pixel_aspect, dict(zip(names[:2], images[:2], strict=True)))
         hint = None if params.black or (lens and lens.white) else black_hint(*images[:2])
         own = guide is None
-        smoothing = picture(images[0 if own else 2], params, own) if params.filter != "none" else None
+        smoothing = picture(images[0 if own else 2], params, own, threads) if params.filter != "none" else None
         images = [to_square(image, aspect) for image in images]
     iterations = passes(params, images[0].shape[:2])
     clock.scales = len(iterations)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .arrays import Map, as_row
+from .arrays import Map, as_row, full_scale
 from .errors import ParameterError
 from .params import Params
 from .pyramid import Level
@@ -83,13 +83,13 @@ def _even_out(left: Map, right: Map, share: float) -> None:
     right *= cv2.resize(gain, (width, height), interpolation=cv2.INTER_LINEAR)
 
 
-def picture(image: npt.NDArray[Any], params: Params, own: bool) -> npt.NDArray[Any]:
+def picture(image: npt.NDArray[Any], params: Params, own: bool, threads: int) -> npt.NDArray[Any]:
     """The guide of the filters, 0 to 1, as bright as what is matched; an `own` view has black and gamma."""
     if not (params.exposure or (own and (params.black or params.white != "auto" or params.gamma != 1))):
         return image
     channels = np.atleast_3d(image)
     planes = [
-        _plane(np.ascontiguousarray(channels[..., c]), (1,), params if own else None, 1)
+        _plane(np.ascontiguousarray(channels[..., c]), (1,), params if own else None, threads)
         for c in range(channels.shape[2])
     ]
     bright = np.stack(planes, axis=2)
@@ -114,7 +114,7 @@ def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], camera: Params |
     """A grey plane on a 0..255 scale; black, white and gamma are those of the camera that took it."""
     plane = np.empty(image.shape[:2], np.float32)
     pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
-    full = float(np.iinfo(image.dtype).max) if image.dtype.kind == "u" else 1.0
+    full = full_scale(image.dtype)
     black, white = (camera.black, camera.white) if camera else (0.0, "auto")
     white = full if white == "auto" else white
     if not black < white <= full:
