@@ -1,9 +1,6 @@
 #include "aggregate.h"
 
-#include <memory>
-
-#include "parallel.h"
-#include "simd.h"
+#include "paths.h"
 
 namespace dualpix {
 
@@ -19,18 +16,24 @@ constexpr float kSmallest = 1e-6f;
 // A message weaker than this is none: the next product would be denormal, and round A and B apart.
 constexpr float kNothing = 1e-30f;
 
+// The published rules for jumps: steps up to kNear px are smoothed as ever; what jumps far takes over the parabola of
+// the pixel before if that is so many times surer and no edge, a weight below kEdge, lies between.
+constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
+
 // How neighbours p, q on a path are tied together.
 struct Coupling {
   Messages messages;
   bool robust;
-  float P, minus_inverse_sigma2, inverse_tau2;
+  float P, minus_inverse_sigma2, inverse_tau2, jump_ratio, farthest;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
         robust(o.disparity != nullptr),
         P(o.penalty),
         minus_inverse_sigma2(-1.0f / (o.edge_sigma * o.edge_sigma)),
-        inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f) {}
+        inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
+        jump_ratio(o.jump_penalty / o.penalty),
+        farthest(std::max(o.farthest, kNear)) {}
 };
 
 // P w,  w = exp(-(I_p - I_q)^2 / sigma^2) / (1 + (d_p - d_q)^2 / tau^2)^2
@@ -42,6 +45,8 @@ DUALPIX_INLINE vfloat penalty(const Coupling& c, vfloat Ip, vfloat Iq, vfloat dp
   return Pw / (r * r);
 }
 
+DUALPIX_INLINE vfloat vertex(Parabola p) { return -0.5f * p.B / max(p.A, splat(kNothing)); }
+
 // What p hears from q, the pixel before it on the path: a parabola with q's vertex and the curvature
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
 //   paper:  P w min(max(A_q, 0), 1);  min(A, 1) / A = 1 / max(A, 1), so nothing is divided by a small number
@@ -52,6 +57,25 @@ DUALPIX_INLINE Parabola message(const Coupling& c, Parabola q, vfloat Pw) {
   return {select(heard, A, vfloat{}), select(heard, ratio * q.B, vfloat{})};
 }
 
+// The same by the published rules for jumps, |vertex_p - m_q|.
+DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, vfloat Pw) {
+  const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
+  const Parabola step = message(c, q, select(j < kNear, Pw, c.jump_ratio * Pw));
+  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw > kEdge * c.P);
+  const vfloat none = {};
+  return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
+}
+
+// p after it has heard q, and what it heard.
+struct Step {
+  Parabola p, heard;
+};
+
+DUALPIX_INLINE Step step(const Coupling& c, Parabola local, Parabola q, vfloat Pw) {
+  const Parabola m = c.messages == Messages::jumps ? message_over_jump(c, local, q, Pw) : message(c, q, Pw);
+  return {{local.A + m.A, local.B + m.B}, m};
+}
+
 // ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 // Pixels of eight rows transposed: column x of the block is the vector at x * kLanes.
@@ -60,16 +84,6 @@ struct RowBlock {
   static size_t size(int w) { return (size_t)w * kLanes; }
   std::vector<float> alpha, beta, Pw, d, A, B;
 };
-
-DUALPIX_INLINE void gather(const float* rows, int w, int n, float* columns) {
-  for (int lane = 0; lane < n; ++lane)
-    for (int x = 0; x < w; ++x) columns[(size_t)x * kLanes + lane] = rows[(size_t)lane * w + x];
-}
-
-DUALPIX_INLINE void scatter(const float* columns, int w, int n, float* rows) {
-  for (int lane = 0; lane < n; ++lane)
-    for (int x = 0; x < w; ++x) rows[(size_t)lane * w + x] = columns[(size_t)x * kLanes + lane];
-}
 
 // The maps of one aggregation, or of some rows of it.
 struct Maps {
@@ -95,19 +109,19 @@ DUALPIX_CLONES void aggregate_rows(const Maps& maps, int w, int n, const Couplin
   }
   Parabola p = {};
   for (size_t x = 0; x < end; x += kLanes) {
-    const Parabola m = message(c, p, x ? load(&block.Pw[x - kLanes]) : vfloat{});
-    const vfloat alpha = load(&block.alpha[x]), beta = load(&block.beta[x]);
-    p = {alpha + m.A, beta + m.B};
-    store(&block.A[x], local * alpha + m.A);
-    store(&block.B[x], local * beta + m.B);
+    const Parabola own = {load(&block.alpha[x]), load(&block.beta[x])};
+    const Step s = step(c, own, p, x ? load(&block.Pw[x - kLanes]) : vfloat{});
+    p = s.p;
+    store(&block.A[x], local * own.A + s.heard.A);
+    store(&block.B[x], local * own.B + s.heard.B);
   }
   p = Parabola{};
   for (size_t i = 0; i < end; i += kLanes) {
     const size_t x = end - kLanes - i;
-    const Parabola m = message(c, p, i ? load(&block.Pw[x]) : vfloat{});
-    p = {load(&block.alpha[x]) + m.A, load(&block.beta[x]) + m.B};
-    store(&block.A[x], load(&block.A[x]) + m.A);
-    store(&block.B[x], load(&block.B[x]) + m.B);
+    const Step s = step(c, {load(&block.alpha[x]), load(&block.beta[x])}, p, i ? load(&block.Pw[x]) : vfloat{});
+    p = s.p;
+    store(&block.A[x], load(&block.A[x]) + s.heard.A);
+    store(&block.B[x], load(&block.B[x]) + s.heard.B);
   }
   scatter(block.A.data(), w, n, maps.A);
   scatter(block.B.data(), w, n, maps.B);
@@ -115,21 +129,11 @@ DUALPIX_CLONES void aggregate_rows(const Maps& maps, int w, int n, const Couplin
 
 // ---- from row to row: columns and diagonals together -----------------------------------------------
 
-// What the paths that run from row to row carry: guide, disparity and three parabolas a pixel, with a margin of one
-// vector so that a diagonal may read beside the image. A = 0 there: a path that starts has no message.
-class Front {
- public:
-  explicit Front(int w) : stride_(w + 3 * kLanes), data_(8 * (size_t)stride_) {}
-  float* guide() { return at(0); }
-  float* disparity() { return at(1); }
-  float* A(int path) { return at(2 + 2 * path); }
-  float* B(int path) { return at(3 + 2 * path); }
-
- private:
-  float* at(int k) { return data_.data() + (size_t)k * stride_ + kLanes; }
-  int stride_;
-  std::vector<float> data_;
-};
+// What the front carries: guide, disparity and three parabolas a pixel.
+enum { kDisparity = kGuide + 1, kParabolas };
+int plane_of_A(int path) { return kParabolas + 2 * path; }
+int plane_of_B(int path) { return kParabolas + 2 * path + 1; }
+constexpr int kPlanes = kParabolas + 6;
 
 struct Sweep {
   Maps maps;
@@ -139,55 +143,34 @@ struct Sweep {
   int paths;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
 };
 
-// Columns [begin, end) of one row; dx of path k is 0, 1, -1.
 DUALPIX_CLONES void sweep_row(const Sweep& s, const Maps& row, int begin, int end, Front& before, Front& now,
                               float scale) {
-  static constexpr int kDx[3] = {0, 1, -1};
   for (int x = begin; x < end; x += kLanes) {
     const int n = end - x < kLanes ? end - x : kLanes;
-    const vfloat alpha = load(row.alpha + x, n), beta = load(row.beta + x, n), guide = load(row.guide + x, n);
+    const Parabola own = {load(row.alpha + x, n), load(row.beta + x, n)};
+    const vfloat guide = load(row.guide + x, n);
     const vfloat d = s.coupling.robust ? load(row.disparity + x, n) : vfloat{};
     vfloat A = load(row.A + x, n), B = load(row.B + x, n);
-    store(now.guide() + x, guide, n);
-    store(now.disparity() + x, d, n);
+    store(now.plane(kGuide) + x, guide, n);
+    store(now.plane(kDisparity) + x, d, n);
     for (int k = 0; k < s.paths; ++k) {
-      const int q = x - kDx[k];
-      const vfloat Pw = penalty(s.coupling, guide, load(before.guide() + q), d, load(before.disparity() + q));
-      const Parabola m = message(s.coupling, {load(before.A(k) + q), load(before.B(k) + q)}, Pw);
-      store(now.A(k) + x, alpha + m.A, n);
-      store(now.B(k) + x, beta + m.B, n);
-      A += m.A;
-      B += m.B;
+      const int q = x - kSteps[k];
+      const vfloat Pw = penalty(s.coupling, guide, load(before.plane(kGuide) + q), d, load(before.plane(kDisparity) + q));
+      const Parabola last = {load(before.plane(plane_of_A(k)) + q), load(before.plane(plane_of_B(k)) + q)};
+      const Step here = step(s.coupling, own, last, Pw);
+      store(now.plane(plane_of_A(k)) + x, here.p.A, n);
+      store(now.plane(plane_of_B(k)) + x, here.p.B, n);
+      A += here.heard.A;
+      B += here.heard.B;
     }
     store(row.A + x, scale * A, n);
     store(row.B + x, scale * B, n);
   }
 }
 
-// Each worker owns a strip of columns and goes down (or up) its rows; before row y it waits until both neighbours
-// have finished row y - 1, from which diagonals cross over.
 void sweep(const Sweep& s, bool down, int threads) {
-  Front fronts[2] = {Front(s.w), Front(s.w)};
-  const int vectors = (s.w + kLanes - 1) / kLanes;
-  const int most = std::max(1, std::min(threads, vectors / 16));
-  struct alignas(64) Progress {
-    std::atomic<int> rows{0};
-  };
-  std::unique_ptr<Progress[]> done(new Progress[most]);
-  auto wait = [&](int neighbour, int rows) {
-    for (int spins = 0; done[neighbour].rows.load(std::memory_order_acquire) < rows; ++spins)
-      if (spins > 1000) std::this_thread::yield();
-  };
-  run_workers(most, [&](int worker, int workers) {
-    const int begin = (int)((long)vectors * worker / workers) * kLanes;
-    const int end = std::min(s.w, (int)((long)vectors * (worker + 1) / workers) * kLanes);
-    for (int i = 0; i < s.h; ++i) {
-      if (worker > 0) wait(worker - 1, i);
-      if (worker + 1 < workers) wait(worker + 1, i);
-      const int y = down ? i : s.h - 1 - i;
-      sweep_row(s, s.maps.at((size_t)y * s.w), begin, end, fronts[(i + 1) % 2], fronts[i % 2], down ? 1.0f : s.scale);
-      done[worker].rows.store(i + 1, std::memory_order_release);
-    }
+  sweep_rows(s.h, s.w, kPlanes, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
+    sweep_row(s, s.maps.at((size_t)y * s.w), begin, end, before, now, down ? 1.0f : s.scale);
   });
 }
 

@@ -3,7 +3,7 @@
 
 namespace dualpix {
 
-enum class Messages { paper, exact };
+enum class Messages { paper, exact, jumps };
 
 struct Aggregation {
   Messages messages;
@@ -13,10 +13,12 @@ struct Aggregation {
   const float* disparity;  // of the pass before, for robust weights, or null
   float robust_tau;        // the step of that disparity from pixel to pixel at which a weight falls to 1/4
   float scale;             // what the sums are multiplied by: 1, or 1 / paths between iterations
+  float jump_penalty;      // P2, instead of P from jumps of 2 px on; only for jumps
+  float farthest;          // T2, px: what jumps that far is not smoothed but taken over or left alone; only for jumps
 };
 
-// A, B = scale * (the local alpha, beta + the sum over paths of the messages that arrive); with the paper's messages
-// every path brings its own local term. Inputs and outputs are distinct h x w maps. Every pixel's arithmetic is the same
+// A, B = scale * (the local alpha, beta + the sum over paths of the messages that arrive); with messages
+// other than exact every path brings its own local term. Inputs and outputs are distinct h x w maps. Every pixel's arithmetic is the same
 // whatever the thread count.
 void aggregate(const float* alpha, const float* beta, const float* guide, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);

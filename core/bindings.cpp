@@ -10,11 +10,17 @@
 
 #include "aggregate.h"
 #include "bilateral.h"
+#include "candidates.h"
+#include "census.h"
+#include "check.h"
+#include "choose.h"
+#include "encc.h"
 #include "guided.h"
 #include "image.h"
 #include "match.h"
 #include "median.h"
 #include "regions.h"
+#include "sgm.h"
 #include "solver.h"
 
 namespace nb = nanobind;
@@ -28,6 +34,8 @@ using Map = Array<const float, 2>;
 using Output = Array<float, 2>;
 using Row = Array<const float, 1>;
 using Planes = Array<const float, 3>;
+using OutputPlanes = Array<float, 3>;
+using OutputMask = Array<unsigned char, 2>;
 
 constexpr size_t kNumbered = (size_t)1 << 31;  // pixels that an int can number
 constexpr int kLargest = 1 << 20;  // disparities are counted in floats
@@ -82,15 +90,14 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(count >= 3, "at least three disparities");
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
-  require(cost >= 0 && cost <= 4, "cost must be 0 (sad), 1 (ssd), 2 (ncc), 3 (zncc) or 4 (bt)");
-  require(subpixel >= 0 && subpixel <= 2, "subpixel must be 0 (parabola), 1 (histeq) or 2 (encc)");
+  require(cost >= 0 && cost < dualpix::kCosts, "cost must be 0 (sad), 1 (ssd), 2 (ncc), 3 (zncc), 4 (bt) or 5 (census)");
+  require(subpixel >= 0 && subpixel <= 3, "subpixel must be 0 (parabola), 1 (histeq), 2 (encc) or 3 (equiangular)");
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   const dualpix::Matching options = {(dualpix::Cost)cost,
                                      first,
                                      count,
-                                     taps.data(),
-                                     (int)taps.shape(0) - 1,
+                                     {taps.data(), (int)taps.shape(0) - 1},
                                      (dualpix::Subpixel)subpixel,
                                      bias.data(),
                                      encc_window,
@@ -121,8 +128,9 @@ void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_
                      invalid_threshold, threads);
 }
 
-void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, bool exact, float penalty, float edge_sigma,
-               int paths, std::optional<Map> disparity, float robust_tau, float scale, int threads) {
+void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, int messages, float penalty, float edge_sigma,
+               int paths, std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty,
+               float farthest, int threads) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   same_shape(alpha, guide, "guide must have the shape of alpha");
@@ -136,11 +144,101 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, bool exact, f
   for (const float* output : {A.data(), B.data()})
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
-  const dualpix::Aggregation options = {exact ? dualpix::Messages::exact : dualpix::Messages::paper,
-                                        penalty, edge_sigma, paths, previous, robust_tau, scale};
+  require(messages >= 0 && messages <= 2, "messages must be 0 (paper), 1 (exact) or 2 (jumps)");
+  const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, edge_sigma,   paths,   previous,
+                                        robust_tau,                  scale,   jump_penalty, farthest};
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
+}
+
+void census(Map image, Output codes, int threads) {
+  check_size(image);
+  same_shape(image, codes, "codes must have the shape of image");
+  require(image.data() != codes.data(), "codes must not be image");
+  nb::gil_scoped_release release;
+  dualpix::census(image.data(), codes.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+// How many maps of the shape of `map` the planes are.
+int planes_of(const OutputPlanes& planes, const Map& map, const char* message) {
+  require(planes.shape(1) == map.shape(0) && planes.shape(2) == map.shape(1), message);
+  require(planes.shape(0) >= 1 && planes.shape(0) <= (size_t)dualpix::kMostKept, "1 to 6 candidates");
+  return (int)planes.shape(0);
+}
+
+void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature,
+                     Output right_winner, int first, int count, Row taps, int minimum, int cost_kind, int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  same_shape(left, right_winner, "right_winner must have the shape of left");
+  const int kept = planes_of(cost, left, "planes of cost must have the shape of left");
+  require(planes_of(disparity, left, "planes of disparity must have the shape of left") == kept &&
+              planes_of(curvature, left, "planes of curvature must have the shape of left") == kept,
+          "cost, disparity and curvature must have the same number of planes");
+  require(count >= 3, "at least three disparities");
+  require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
+  require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
+  require(cost_kind >= 0 && cost_kind < dualpix::kCosts && !dualpix::correlates((dualpix::Cost)cost_kind),
+          "cost must be 0 (sad), 1 (ssd), 4 (bt) or 5 (census)");
+  require(minimum >= 0 && minimum <= 2, "minimum must be 0 (whole), 1 (parabola) or 2 (equiangular)");
+  const dualpix::Search options = {(dualpix::Cost)cost_kind,
+                                   first,
+                                   count,
+                                   {taps.data(), (int)taps.shape(0) - 1},
+                                   (dualpix::Minimum)minimum,
+                                   kept};
+  nb::gil_scoped_release release;
+  dualpix::find_candidates(left.data(), right.data(),
+                           {cost.data(), disparity.data(), curvature.data(), right_winner.data()}, (int)left.shape(0),
+                           (int)left.shape(1), options, threads);
+}
+
+void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, Map guide, float step, float jump,
+            float edge_sigma, int threads) {
+  check_size(guide);
+  const int kept = planes_of(cost, guide, "planes of cost must have the shape of guide");
+  require(planes_of(disparity, guide, "planes of disparity must have the shape of guide") == kept &&
+              planes_of(curvature, guide, "planes of curvature must have the shape of guide") == kept,
+          "cost, disparity and curvature must have the same number of planes");
+  require(step >= 0 && jump >= 0 && edge_sigma > 0, "step and jump must not be below 0, edge_sigma must be above");
+  nb::gil_scoped_release release;
+  dualpix::choose(cost.data(), disparity.data(), curvature.data(), guide.data(), (int)guide.shape(0),
+                  (int)guide.shape(1), {kept, step, jump, edge_sigma}, threads);
+}
+
+void refine(Map left, Map right, Output d, OutputMask textured, int window, int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  same_shape(left, d, "d must have the shape of left");
+  same_shape(left, textured, "textured must have the shape of left");
+  require(window >= 3 && window < 1024 && window % 2 == 1, "window must be odd, 3 to 1023");
+  nb::gil_scoped_release release;
+  dualpix::refine(left.data(), right.data(), d.data(), textured.data(), (int)d.shape(0), (int)d.shape(1), window,
+                  threads);
+}
+
+void check_views(Map left, Map right, OutputMask consistent, float most, int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  same_shape(left, consistent, "consistent must have the shape of left");
+  nb::gil_scoped_release release;
+  dualpix::check_views(left.data(), right.data(), consistent.data(), (int)left.shape(0), (int)left.shape(1), most,
+                       threads);
+}
+
+void sgm(Map left, Map right, Output d, int first, int count, Row taps, float P1, float P2, int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  same_shape(left, d, "d must have the shape of left");
+  require(d.data() != left.data() && d.data() != right.data(), "d must not be left or right");
+  require(count >= 1, "at least one disparity");
+  require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
+  require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
+  require(0 <= P1 && P1 <= P2 && P2 <= dualpix::kMostPenalty, "P1 and P2 must rise from 0 to 127");
+  const dualpix::SemiGlobal options = {first, count, {taps.data(), (int)taps.shape(0) - 1}, P1, P2};
+  nb::gil_scoped_release release;
+  dualpix::sgm(left.data(), right.data(), d.data(), (int)left.shape(0), (int)left.shape(1), options, threads);
 }
 
 // What the filters take: a map, its confidence if there is one, and the planes of its guide.
@@ -220,9 +318,24 @@ NB_MODULE(_core, m) {
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");
-  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "exact"_a, "penalty"_a,
-        "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "threads"_a,
+  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "messages"_a, "penalty"_a,
+        "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a,
+        "farthest"_a, "threads"_a,
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
+  m.def("sgm", sgm, map("left"), map("right"), map("d"), "first"_a, "count"_a, map("taps"), "P1"_a, "P2"_a, "threads"_a,
+        "d = semi-global matching of the Birchfield-Tomasi cost over the disparities first .. first + count - 1.");
+  m.def("census", census, map("image"), map("codes"), "threads"_a,
+        "codes = which of the 24 neighbours of a pixel are darker, a bit each.");
+  m.def("find_candidates", find_candidates, map("left"), map("right"), map("cost"), map("disparity"), map("curvature"),
+        map("right_winner"), "first"_a, "count"_a, map("taps"), "minimum"_a, "cost_kind"_a, "threads"_a,
+        "The lowest minima of every pixel's cost, and the disparities that win in the right image.");
+  m.def("choose", choose, map("cost"), map("disparity"), map("curvature"), map("guide"), "step"_a, "jump"_a,
+        "edge_sigma"_a, "threads"_a,
+        "The candidate that fits its neighbours best: the first plane of disparity and curvature becomes its own.");
+  m.def("refine", refine, map("left"), map("right"), map("d"), map("textured"), "window"_a, "threads"_a,
+        "Whole disparities d moved to the peak of the windows' correlation.");
+  m.def("check_views", check_views, map("left"), map("right"), map("consistent"), "most"_a, "threads"_a,
+        "consistent = 1 where the disparities of both views agree.");
   m.def("guided_filter", guided_filter, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a,
         "eps"_a, "threads"_a,
         "out = d fitted by a linear function of the guide in every window; NaN where there is no data.");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parallel.h"
 #include "simd.h"
 
 namespace dualpix {
@@ -167,6 +168,59 @@ bool Encc::peak(int x, int y, int d, float before, float at, float after, float*
   const Peak down = between(p, 0.5f * (at + g_down - before), c, e_down, g_down);
   *offset = up.explained >= down.explained ? up.s : -down.s;
   return true;
+}
+
+namespace {
+
+// Sums over one window: of L, of Y and of its neighbours Z towards d + 1 and d - 1, and of their products.
+struct WindowSums {
+  double L = 0, Y = 0, up = 0, down = 0, LL = 0, YY = 0, LY = 0, L_up = 0, L_down = 0, Y_up = 0, Y_down = 0, up_up = 0,
+         down_down = 0;
+};
+
+WindowSums sum_window(const float* left, const float* right, int x, int y, int d, int h, int w, int n) {
+  WindowSums s;
+  auto clamp = [](int i, int size) { return std::min(std::max(i, 0), size - 1); };
+  for (int row = y - n / 2; row <= y + n / 2; ++row) {
+    const size_t begin = (size_t)clamp(row, h) * w;
+    for (int i = x - n / 2; i <= x + n / 2; ++i) {
+      const double L = left[begin + clamp(i, w)], Y = right[begin + clamp(i - d, w)];
+      const double up = right[begin + clamp(i - d - 1, w)], down = right[begin + clamp(i - d + 1, w)];
+      s.L += L, s.Y += Y, s.up += up, s.down += down;
+      s.LL += L * L, s.YY += Y * Y, s.up_up += up * up, s.down_down += down * down;
+      s.LY += L * Y, s.L_up += L * up, s.L_down += L * down, s.Y_up += Y * up, s.Y_down += Y * down;
+    }
+  }
+  return s;
+}
+
+bool peak_at(const WindowSums& s, int n, float* offset) {
+  const double inverse = 1.0 / (n * n);
+  const double c = s.YY - s.Y * s.Y * inverse, own = s.LL - s.L * s.L * inverse, LY = s.LY - s.L * s.Y * inverse;
+  *offset = 0;
+  if (!(std::min(c, own) > kTextureless * n * n)) return false;
+  auto towards = [&](double Z, double ZZ, double LZ, double YZ) {
+    const double e = YZ - s.Y * Z * inverse - c, g = (ZZ - Z * Z * inverse) - c - 2 * e;
+    const double q = (LZ - s.L * Z * inverse) - LY - e;
+    return between((float)(LY - c), (float)q, (float)c, (float)e, (float)g);
+  };
+  const Peak up = towards(s.up, s.up_up, s.L_up, s.Y_up), down = towards(s.down, s.down_down, s.L_down, s.Y_down);
+  *offset = up.explained >= down.explained ? up.s : -down.s;
+  return true;
+}
+
+}  // namespace
+
+void refine(const float* left, const float* right, float* d, unsigned char* textured, int h, int w, int n,
+            int threads) {
+  parallel_for(h, threads, [] { return 0; }, [&](int y, int) {
+    for (int x = 0; x < w; ++x) {
+      const size_t p = (size_t)y * w + x;
+      float offset;
+      textured[p] = peak_at(sum_window(left, right, x, y, (int)std::lrint(d[p]), h, w, n), n, &offset);
+      d[p] += offset;
+    }
+  });
 }
 
 }  // namespace dualpix

@@ -43,4 +43,8 @@ class Encc {
   Plane distance_, scratch_, row_a_, row_b_;
 };
 
+// The same for one disparity a pixel: d, whole, moves by its offset. Where a window has no texture, textured is 0 and d
+// stays. O(n^2) a pixel; maps are h x w.
+void refine(const float* left, const float* right, float* d, unsigned char* textured, int h, int w, int n, int threads);
+
 }  // namespace dualpix

@@ -1,25 +1,18 @@
 // The local term: matching cost, streamed over disparities, to one parabola a pixel.
 #pragma once
 
+#include "cost.h"
+
 namespace dualpix {
 
-// What a pixel costs at disparity d, from L(x) and R(x - d), R being 0 outside the image; W* is the window's mean:
-//   sad   W*|L - R|
-//   ssd   W*(L - R)^2
-//   ncc   1 - W*(L R) / sqrt(W*L^2 W*R^2)
-//   zncc  the same of the images less their means over the window
-//   bt    W* the Birchfield-Tomasi distance, which half a pixel between the two samplings does not change
-// Beyond its ends the difference goes on mirrored, for bt with its last value.
-enum class Cost { sad, ssd, ncc, zncc, bt };
-enum class Subpixel { parabola, histeq, encc };
+enum class Subpixel { parabola, histeq, encc, equiangular };
 
 constexpr int kBiasSteps = 21;  // the bias table covers x = -1, -0.9 ... 1
 
 struct Matching {
   Cost cost;
   int first, count;       // the integer disparities first .. first + count - 1; count >= 3
-  const float* taps;      // centre tap and one side of the symmetric window: half + 1 values
-  int half;
+  Window window;
   Subpixel subpixel;
   const float* bias;      // kBiasSteps values, for histeq
   int encc_window;        // side of the window, odd, for encc

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 _Map = npt.NDArray[np.float32]
+_Mask = npt.NDArray[np.uint8]
 _Pixels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
 
 def to_plane(pixels: _Pixels, plane: _Map, weights: _Map, scale: float, threads: int) -> None: ...
@@ -44,14 +45,46 @@ def aggregate(
     guide: _Map,
     A: _Map,
     B: _Map,
-    exact: bool,
+    messages: int,
     penalty: float,
     edge_sigma: float,
     paths: int,
     disparity: _Map | None,
     robust_tau: float,
     scale: float,
+    jump_penalty: float,
+    farthest: float,
     threads: int,
+) -> None: ...
+def census(image: _Map, codes: _Map, threads: int) -> None: ...
+def find_candidates(
+    left: _Map,
+    right: _Map,
+    cost: _Map,
+    disparity: _Map,
+    curvature: _Map,
+    right_winner: _Map,
+    first: int,
+    count: int,
+    taps: _Map,
+    minimum: int,
+    cost_kind: int,
+    threads: int,
+) -> None: ...
+def choose(
+    cost: _Map,
+    disparity: _Map,
+    curvature: _Map,
+    guide: _Map,
+    step: float,
+    jump: float,
+    edge_sigma: float,
+    threads: int,
+) -> None: ...
+def refine(left: _Map, right: _Map, d: _Map, textured: _Mask, window: int, threads: int) -> None: ...
+def check_views(left: _Map, right: _Map, consistent: _Mask, most: float, threads: int) -> None: ...
+def sgm(
+    left: _Map, right: _Map, d: _Map, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int
 ) -> None: ...
 def guided_filter(
     d: _Map, confidence: _Map | None, guide: _Map, out: _Map, radius: int, eps: float, threads: int

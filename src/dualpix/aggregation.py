@@ -6,6 +6,10 @@ from . import _core
 from .arrays import Map
 from .params import Params
 
+MESSAGES = ("paper", "exact", "jumps")
+SMALLEST, LARGEST = 1e-15, 1e15  # curvatures that N may lead to; they mean no more than "none" and "all"
+JUMPS = (2.0, 2.0, 180.0)  # T2 of the published iterations, px; the last for all that follow
+
 
 def aggregate(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
     """A, B summed over the paths, after a number of iterations. alpha and beta may be used up."""
@@ -14,20 +18,21 @@ def aggregate(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int
 
 
 def paper(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
-    """The published recursion: every iteration starts from the mean over paths of the one before.
+    """The published recursion, plain or with jumps: every iteration starts from the mean over paths of the one before.
 
     With ``params.normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
     """
     N = alpha / max(alpha.mean(dtype=np.float64), 1e-30) if params.normalize_iterations else None
     A, B = np.empty_like(alpha), np.empty_like(beta)
-    for left in reversed(range(iterations)):
-        scale = 1 / params.paths if left else 1
-        _pass(alpha, beta, guide, A, B, params, params.penalty, None, scale, threads)
-        if left:
+    for i in range(iterations):
+        last = i + 1 == iterations
+        scale = 1 if last else 1 / params.paths
+        T2 = JUMPS[min(i, len(JUMPS) - 1)]
+        _pass(alpha, beta, guide, A, B, params, params.penalty, None, 0, scale, T2, threads)
+        if not last:
             alpha, beta, A, B = A, B, alpha, beta
             if N is not None:
-                # Repeated, N runs out of float32's range; both ends mean no more than "all" and "none".
-                factor = np.clip(alpha * N, 1e-12, 1e12) / np.maximum(alpha, 1e-12)
+                factor = np.clip(alpha * N, SMALLEST, LARGEST) / np.maximum(alpha, SMALLEST)
                 alpha *= factor
                 beta *= factor
     return A, B
@@ -41,9 +46,12 @@ def exact(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
     """
     P = params.penalty * float(alpha.mean(dtype=np.float64))
     A, B, d = np.empty_like(alpha), np.empty_like(beta), None
-    for _ in range(iterations if params.robust_tau else 1):
-        _pass(alpha, beta, guide, A, B, params, P, d, 1, threads)
-        d = minimizer(A, B) if params.robust_tau else None
+    taus = np.ravel(params.robust_tau)
+    for i in range(iterations if taus.any() else 1):
+        tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
+        _pass(alpha, beta, guide, A, B, params, P, d if tau else None, tau, 1, 0, threads)
+        if i + 1 < iterations:
+            d = minimizer(A, B)
     return A, B
 
 
@@ -56,7 +64,9 @@ def _pass(
     params: Params,
     P: float,
     d: Map | None,
+    tau: float,
     scale: float,
+    T2: float,
     threads: int,
 ) -> None:
     _core.aggregate(
@@ -65,13 +75,15 @@ def _pass(
         guide,
         A,
         B,
-        exact=params.messages == "exact",
+        messages=MESSAGES.index(params.messages),
         penalty=P,
         edge_sigma=params.edge_sigma,
         paths=params.paths,
         disparity=d,
-        robust_tau=params.robust_tau,
+        robust_tau=tau,
         scale=scale,
+        jump_penalty=params.jump_penalty,
+        farthest=T2,
         threads=threads,
     )
 

@@ -263,7 +263,7 @@ def calibrate(
         found = disparity(left, right, axis=axis, calibration=made, threads=threads, progress=progress, **overrides)
         maps.append((found.disparity, found.confidence))
         axis = axis or found.axis
-        if found.evidence.axis not in (axis, None):
+        if found.evidence and found.evidence.axis not in (axis, None):
             raise InputError(f"{_name(pair)}: {found.evidence.objection(axis)}: give the axis of all planes")
     if not maps:
         return made

@@ -1,4 +1,4 @@
-"""What is particular to phone captures: the folders of Google's set, pixels that are not square, black levels."""
+"""What files know about a capture: the folders of Google's set, pixels that are not square, black levels, calib.txt."""
 
 import math
 import os
@@ -182,3 +182,35 @@ def black_hint(left: Image, right: Image) -> str | None:
     if not 0.98 * level <= darkest <= 1.06 * level:
         return None
     return f"no pixel is darker than {darkest}: if {level} is the black level of the camera, set black={level}"
+
+
+# ---- the calibration of Middlebury's stereo pairs ------------------------------------------------
+
+
+def known_range(left: str | os.PathLike[str]) -> tuple[float, float] | None:
+    """0 to the ``ndisp`` of the calib.txt beside the left view, in px; None if there is no such file.
+
+    Raises
+    ------
+    InputError
+        If the file is there but does not say.
+    """
+    path = Path(left).with_name("calib.txt")
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}): give the range instead") from None
+    entry = re.search(r"^\s*ndisp\s*=\s*(\S+)", text, re.MULTILINE)
+    if not entry:
+        raise InputError(f"{path} has no ndisp, the number of disparities: add a line ndisp=N or give the range")
+    try:
+        ndisp = float(entry[1])
+    except ValueError:
+        ndisp = math.nan
+    if not 1 <= ndisp <= 1e5:
+        raise InputError(
+            f"{path}: ndisp must be a number from 1 to 100000, not {entry[1]}: correct it or give the range"
+        )
+    return 0.0, ndisp

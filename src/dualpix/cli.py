@@ -170,6 +170,7 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 @click.option("--axis", type=click.Choice(["x", "y"]), help="Along which the views differ; found out if not given.")
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
 @click.option("--filter", "smoothing", type=click.Choice(["none", "guided", "solver"]), help="Smooth the finished map.")
+@click.option("--mask-occluded", is_flag=True, help="NaN where the two views contradict each other.")
 @click.option("--calibration", type=_path, metavar="FILE.json", help="Undo what this calibration found.")
 @click.option("--camera", metavar="NAME", help="Refuse a calibration of another camera.")
 @click.option("--confidence", type=_path, metavar="FILE", help="Also write the confidence, 0 to 1, no .png.")
@@ -189,6 +190,7 @@ def disparity(
     axis: str | None,
     guide: str | None,
     smoothing: str | None,
+    mask_occluded: bool,
     calibration: str | None,
     camera: str | None,
     confidence: str | None,
@@ -223,7 +225,15 @@ def disparity(
         lens = _calibration(calibration, camera)
         with progress_bar(not quiet) as report:
             result = pipeline.disparity(
-                left, right, params, guide, axis=axis, calibration=lens, threads=threads, progress=report
+                left,
+                right,
+                params,
+                guide,
+                axis=axis,
+                calibration=lens,
+                mask_occluded=mask_occluded,
+                threads=threads,
+                progress=report,
             )
         files.write(output, encode_map(output, result.disparity))
         if confidence is not None:
@@ -232,7 +242,7 @@ def disparity(
             files.write(preview, encode_preview(result.disparity))
         record = {
             **map_record(output, result.disparity, result.axis),
-            "axis_evidence": result.evidence.to_dict(),
+            "axis_evidence": result.evidence and result.evidence.to_dict(),
             "preset": name,
             "parameters": result.params.to_dict(),
             "searched": result.searched,

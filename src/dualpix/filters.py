@@ -14,7 +14,16 @@ from . import _core
 from .arrays import Map, as_row, full_scale
 from .errors import InputError
 from .io.images import as_image
-from .params import GUIDED_EPS, GUIDED_WINDOW, SOLVER_COLOUR, SOLVER_LAMBDA, SOLVER_XY, Params
+from .params import (
+    GUIDED_EPS,
+    GUIDED_WINDOW,
+    MEDIAN_RADIUS,
+    MEDIAN_SIGMA,
+    SOLVER_COLOUR,
+    SOLVER_LAMBDA,
+    SOLVER_XY,
+    Params,
+)
 from .rules import Real, Whole, check
 from .threads import thread_count
 
@@ -139,7 +148,7 @@ def weighted_median(
     float32 array
         Always one of the values in the window; NaN where it has none.
     """
-    radius, sigma = check("radius", radius, Whole(1, 255)), check("sigma", sigma, Real(1e-4, 1e6))
+    radius, sigma = check("radius", radius, MEDIAN_RADIUS), check("sigma", sigma, MEDIAN_SIGMA)
     return _along_edges(_core.weighted_median, d, guide, confidence, threads, RGB, 1, radius, sigma)
 
 
@@ -180,21 +189,26 @@ def fill_holes(d: npt.ArrayLike) -> Map:
 
 
 def post_filter(d: Map, confidence: Map, guide: npt.NDArray[Any], params: Params, threads: int) -> Map:
-    """The filter that the parameters ask for, along the edges of the guide; dense maps stay dense."""
+    """The filter that the parameters ask for, along the edges of the guide, and its median; dense maps stay dense."""
     trust = np.maximum(confidence, LEAST)
     if params.filter == "guided":
         window, eps = params.guided_window, params.guided_eps
-        return guided_filter(d, guide, window=window, eps=eps, confidence=trust, threads=threads)
-    return bilateral_solver(
-        d,
-        guide,
-        luma=params.solver_luma,
-        chroma=params.solver_chroma,
-        xy=params.solver_xy,
-        lam=params.solver_lambda,
-        confidence=trust,
-        threads=threads,
-    )
+        d = guided_filter(d, guide, window=window, eps=eps, confidence=trust, threads=threads)
+    elif params.filter == "solver":
+        d = bilateral_solver(
+            d,
+            guide,
+            luma=params.solver_luma,
+            chroma=params.solver_chroma,
+            xy=params.solver_xy,
+            lam=params.solver_lambda,
+            confidence=trust,
+            threads=threads,
+        )
+    if params.median_radius:
+        radius, sigma = params.median_radius, params.median_sigma
+        d = weighted_median(d, guide, radius=radius, sigma=sigma, confidence=trust, threads=threads)
+    return d
 
 
 def _along_edges(

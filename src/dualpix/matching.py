@@ -13,8 +13,9 @@ from .arrays import Map, as_row
 from .params import Params
 from .subpixel import HISTEQ_BIAS
 
-COST = ("sad", "ssd", "ncc", "zncc", "bt")
-SUBPIXEL = ("parabola", "histeq", "encc")
+COST = ("sad", "ssd", "ncc", "zncc", "bt", "census")
+BOXED = ("bt", "census")
+SUBPIXEL = ("parabola", "histeq", "encc", "equiangular")
 
 
 def local_parabolas(
@@ -32,6 +33,7 @@ def local_parabolas(
     planes than those compared if they are given.
     """
     encc_left, encc_right = correlated or (left, right)
+    left, right = (coded(plane, params, threads) for plane in (left, right))
     alpha, beta = np.empty_like(left), np.empty_like(left)
     _core.match(
         left,
@@ -54,9 +56,18 @@ def local_parabolas(
     return alpha, beta
 
 
+def coded(plane: Map, params: Params, threads: int) -> Map:
+    """What is compared of a plane: itself, or its census codes."""
+    if params.cost != "census":
+        return plane
+    codes = np.empty_like(plane)
+    _core.census(plane, codes, threads)
+    return codes
+
+
 def window_taps(params: Params) -> Map:
     """Centre and one side of the matching window of the cost, along x and along y."""
-    return box_taps(params.window) if params.cost == "bt" else gaussian_taps(params.window)
+    return box_taps(params.window) if params.cost in BOXED else gaussian_taps(params.window)
 
 
 def gaussian_taps(omega: float) -> Map:

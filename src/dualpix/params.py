@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 from .errors import InputError, ParameterError
-from .rules import Choice, Flag, Odd, OrAuto, Real, Rule, Several, Whole, check, refusal
+from .rules import Choice, Flag, Odd, OneOr, OrAuto, Real, Rule, Several, Whole, check, refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,6 +28,7 @@ else:
 # What the filters take, here and when called by themselves.
 GUIDED_WINDOW, GUIDED_EPS = Odd(3, 4095), Real(1e-6, 1e6)
 SOLVER_COLOUR, SOLVER_XY, SOLVER_LAMBDA = Real(0.5, 1024), Whole(1, 4096), Real(0, 1e6)
+MEDIAN_RADIUS, MEDIAN_SIGMA = Whole(1, 255), Real(1e-4, 1e6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,24 +45,40 @@ class Params:
     """
 
     # C: what a pixel pair costs: |L(x) - R(x - d)|, its square, 1 - correlation of the windows, the same of zero-mean
-    # windows, or the distance of Birchfield and Tomasi. Intensities, their squares, or (ncc, zncc) 0..2 without unit.
-    cost: Annotated[str, Choice("sad", "ssd", "ncc", "zncc", "bt")]
-    # omega: STD of the Gaussian matching window, for bt the side of a box (made odd), px at every scale; 3..15 is sane.
+    # windows, the distance of Birchfield and Tomasi, or the bits in which census codes of 5x5 pixels differ.
+    # Intensities, their squares, 0..2 without unit (ncc, zncc), or bits out of 24 (census).
+    cost: Annotated[str, Choice("sad", "ssd", "ncc", "zncc", "bt", "census")]
+    # omega: STD of the Gaussian matching window, for bt and census the side of a box (made odd), px at every scale;
+    # 3..15 is sane.
     window: Annotated[float, Real(0.5, 64)]
-    # Where between whole disparities the vertex lies: by the three costs, plain or with the calibrated correction, or
-    # where the correlation of the windows peaks.
-    subpixel: Annotated[str, Choice("parabola", "histeq", "encc")]
+    # Where between whole disparities the vertex lies: by the three costs, plain, with the calibrated correction, or of
+    # two lines of equal slope; or where the correlation of the windows peaks.
+    subpixel: Annotated[str, Choice("parabola", "histeq", "encc", "equiangular")]
     # Side of the correlated windows of encc, px at every scale; 9..21 is sane.
     encc_window: Annotated[int, Odd(3, 63)]
     # Curvature is taken relative to the best cost plus this, in the unit of the cost. 0 takes it as it is.
     noise_floor: Annotated[float, Real(0, 1e3)]
-    # What a path hands on from pixel to pixel: the published recursion, or the exact minimum it approximates.
-    messages: Annotated[str, Choice("paper", "exact")]
+    # Minima of a pixel's cost that are kept, for wide baselines; 1 is the best alone, as dual pixels need no more.
+    candidates: Annotated[int, Whole(1, 6)]
+    # P1 and P2 of the choice among candidates, in the unit of the cost: what a step of 1 px between neighbours adds,
+    # growing as its square, and the most that a step adds. 0,0 takes the lowest cost, and doubts it by the others.
+    choice: Annotated[tuple[float, float], Several(Real(0, 1e6), 2, 2, "P1 and P2")]
+    # Td: a candidate that costs at most this much more, in the unit of the cost, makes the lowest one doubtful.
+    ambiguity: Annotated[float, Real(0, 1e3)]
+    # Regions of the chosen candidates with fewer pixels than the first number are doubtful; neighbours belong together
+    # if they differ by no more than the second, px.
+    speckles: Annotated[tuple[float, float], Several(Real(0, 1e6), 2, 2, "pixels and step")]
+    # What a path hands on from pixel to pixel: the published recursion, the exact minimum it approximates, or the
+    # published rules for wide baselines, which treat large steps on their own.
+    messages: Annotated[str, Choice("paper", "exact", "jumps")]
     # P: strength of the smoothness between neighbours. paper: no unit, 1..10 is sane; exact: a multiple of the mean
     # curvature of the scale, 1000..20000 is sane.
     penalty: Annotated[float, Real(0, 1e6, above=True)]
-    # tau: step of the disparity between neighbours, px, from which on smoothing gives way; 0 is never. exact only.
-    robust_tau: Annotated[float, Real(0, 1e3)]
+    # P2: the same for steps of 2 px and more, no unit; jumps only.
+    jump_penalty: Annotated[float, Real(0, 1e6)]
+    # tau: step of the disparity between neighbours, px, from which on smoothing gives way; 0 is never. Several are for
+    # the second pass and those after it, the last for all that follow. exact only.
+    robust_tau: Annotated[float | tuple[float, ...], OneOr(Several(Real(0, 1e3), 1, 64, "1 to 64 values"))]
     # sigma: step of the guide, in intensities, at which smoothing falls to 1/e; 2..10 is sane.
     edge_sigma: Annotated[float, Real(0.01, 1e4)]
     # Height of the camera's pixels over their width. auto: 1, but pictures of the size of those of the Pixel capture
@@ -120,6 +137,10 @@ class Params:
     solver_chroma: Annotated[float, SOLVER_COLOUR]
     solver_xy: Annotated[int, SOLVER_XY]
     solver_lambda: Annotated[float, SOLVER_LAMBDA]
+    # Radius of the weighted median after the filter, px, 0 is none; and the difference of the guide's colours, on a
+    # 0..1 scale, beyond which pixels do not count.
+    median_radius: Annotated[int, Whole(0, MEDIAN_RADIUS.high)]
+    median_sigma: Annotated[float, MEDIAN_SIGMA]
 
     def __post_init__(self) -> None:
         for name in _rules():

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, stereo
 from .aggregation import aggregate, minimizer
 from .arrays import Map
 from .axis import Axis, detect_axis
 from .calibration import Calibration, read_calibration
-from .captures import black_hint, from_square, pixel_aspect, to_square
+from .captures import black_hint, from_square, known_range, pixel_aspect, to_square
 from .confidence import Mask, confidence, near_texture
 from .errors import InputError, ParameterError
 from .filters import post_filter
@@ -53,8 +53,8 @@ class Result:
         The range asked for, or the one found, in pixels of the input.
     axis : "x" or "y"
         Along which the views were matched; with "y", ``d = y_left - y_right``.
-    evidence : Axis
-        What the views themselves say about the axis.
+    evidence : Axis or None
+        What the views themselves say about the axis; None for wide baselines, which are taken to lie along x.
     warnings : tuple of str
         What the user should know about the input, a sentence each.
     """
@@ -65,7 +65,7 @@ class Result:
     timings: dict[str, float]
     searched: tuple[float, float]
     axis: str
-    evidence: Axis
+    evidence: Axis | None
     warnings: tuple[str, ...]
 
 
@@ -77,6 +77,7 @@ def disparity(
     *,
     axis: str | None = None,
     calibration: Calibration | str | Path | None = None,
+    mask_occluded: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
     **overrides: Any,
@@ -95,6 +96,9 @@ def disparity(
         The direction in which the views differ; if not given it is found out, and x where that fails.
     calibration : Calibration or path, optional
         What to undo in the views and in the map, made by `dualpix.calibrate` for pictures of this size.
+    mask_occluded : bool
+        NaN, and confidence 0, where the disparities of the two views contradict each other: one of them does not see
+        what the other does. The right view is matched too, which doubles the time.
     threads : int, optional
         How many to use; by default ``DUALPIX_THREADS``, or else every core. The result does not depend on it.
     progress : callable, optional
@@ -106,7 +110,7 @@ def disparity(
     Returns
     -------
     Result
-        Dense, finite, and within the range searched, but for what a calibration or a filter changes.
+        Dense, finite, and within the range searched, but for what a calibration, a filter or `mask_occluded` changes.
 
     Raises
     ------
@@ -119,6 +123,9 @@ def disparity(
     lens = read_calibration(calibration) if isinstance(calibration, str | Path) else calibration
     if lens:
         params = lens.settled(params)
+    wide = params.candidates > 1
+    if wide and params.range == "auto" and isinstance(left, str | Path):
+        params = params.replace(range=known_range(left) or "auto")
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     threads = thread_count(threads)
@@ -143,8 +150,10 @@ def disparity(
             lens.check_numbers(images[0].dtype, names[0])
         planes = prepare(images, params, threads, _white(lens, shape, names[0], params.gamma, aspect))
         del images
-        evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
-        along = axis or evidence.axis or (lens.axis if lens else "x")
+        evidence = None
+        if not wide:
+            evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
+        along = axis or (evidence and evidence.axis) or (lens.axis if lens else "x")
         if lens:
             lens.check(shape, names[0], along)
         if along == "y":
@@ -152,10 +161,11 @@ def disparity(
         stretch = planes.left.shape[1] / shape["yx".index(along)]  # pixels matched, for every one of the input
         limits = None if params.range == "auto" else _limits(params.range, stretch, planes.left.shape[1], along)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
+        other = stereo.mirrored(planes) if mask_occluded or (wide and params.filter != "none") else None
         levels = pyramid(planes, len(iterations), threads)
         del planes
 
-    A, B, textured, searched = _solve(levels, limits, iterations, params, clock, threads)
+    A, B, textured, searched, objections = _solve(levels, limits, iterations, params, clock, threads)
     with clock("confidence"):
         d = minimizer(A, B)
         trust = confidence(A, d, textured, params)
@@ -163,18 +173,38 @@ def disparity(
         low, high = limits or (float(searched[0]), float(searched[-1]))
         trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
         np.clip(d, low, high, out=d)
+    seen = None
+    if other is not None:
+        levels = pyramid(other, len(iterations), threads)
+        del other
+        mirror = minimizer(*_solve(levels, (low, high), iterations, params, clock, threads)[:2])
+        with clock("confidence"):
+            seen = stereo.consistent(d, np.clip(mirror[:, ::-1], low, high), threads)
+            del mirror
         if blank:
             d[:], trust[:] = 0, 0
         if along == "y":
             d, trust = np.ascontiguousarray(d.T), np.ascontiguousarray(trust.T)
+            seen = None if seen is None else np.ascontiguousarray(seen.T)
         d, trust = from_square(d, shape, along), from_square(trust, shape)
+        if seen is not None:
+            seen = (from_square(seen.astype(np.float32), shape) > 0.5).view(np.uint8)
         if lens and not blank:
             d = lens.corrected(d)
     if smoothing is not None and not blank:
         with clock("filter"):
-            d = post_filter(d, trust, smoothing, params, threads)
+            if wide:
+                assert seen is not None
+                sure = seen & ~stereo.speckled(d, params)
+                d = post_filter(stereo.filled(d, sure), sure.astype(np.float32), smoothing, params, threads)
+            else:
+                d = post_filter(d, trust, smoothing, params, threads)
+    if mask_occluded and not blank:
+        assert seen is not None
+        d[seen == 0], trust[seen == 0] = np.nan, 0
     nothing = "a view is blank, the same everywhere: the map is 0 and means nothing"
-    notes = tuple(note for note in (nothing if blank else evidence.objection(along), hint) if note)
+    axis_note = evidence and evidence.objection(along)
+    notes = tuple(note for note in (nothing if blank else axis_note, hint, *([] if blank else objections)) if note)
     return Result(
         d,
         trust,
@@ -188,12 +218,13 @@ def disparity(
 
 
 class Solution(NamedTuple):
-    """The parabolas of the finest scale, where any scale saw texture, and the whole disparities that were searched."""
+    """The parabolas of the finest scale, where any scale saw texture, and what was searched and found odd on the way."""
 
     A: Map
     B: Map
     textured: Mask
     searched: range
+    objections: list[str]
 
 
 def _solve(
@@ -207,16 +238,21 @@ def _solve(
     """From the pyramid, coarse to fine, to the parabolas of its finest scale."""
     textured: Mask | None = None
     searched = range(0)
+    objections: list[str] = []
 
     def solve(level: Level, disparities: range, prior: Coefficients | None, scale: int) -> Coefficients:
-        nonlocal textured, searched
+        nonlocal textured, searched, objections
         searched = disparities
         with clock("matching", scale + 1):
             plain = compared = level.left, level.right
             if params.detail != "none":
                 compared = detail(level.left, threads), detail(level.right, threads)
             correlated = plain if params.detail == "cost" else compared
-            alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated)
+            if params.candidates > 1:
+                local = stereo.local_parabolas(compared, correlated, level.guide, disparities, params, threads)
+                alpha, beta, objections = local.alpha, local.beta, local.objections()
+            else:
+                alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated)
             textured = near_texture(alpha, textured if prior else None, params)
             _core.condition(
                 alpha,
@@ -234,7 +270,7 @@ def _solve(
 
     A, B = coarse_to_fine(levels, solve, limits)
     assert textured is not None
-    return Solution(A, B, textured, searched)
+    return Solution(A, B, textured, searched, objections)
 
 
 def passes(params: Params, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -157,7 +157,23 @@ class Odd:
         return int(text)
 
 
-Rule = Real | Whole | Odd | Flag | Choice | Several | OrAuto
+@dataclass(frozen=True)
+class OneOr:
+    """A single value, or several of its kind."""
+
+    rule: Several
+
+    def __str__(self) -> str:
+        return f"{self.rule.each}, or {self.rule}"
+
+    def check(self, value: object) -> float | tuple[float, ...]:
+        return self.rule.check(value) if isinstance(value, list | tuple) else self.rule.each.check(value)
+
+    def parse(self, text: str) -> float | tuple[float, ...]:
+        return self.rule.parse(text) if set(text) & set("[(,") else self.rule.each.parse(text)
+
+
+Rule = Real | Whole | Odd | Flag | Choice | Several | OrAuto | OneOr
 
 
 def check(name: str, value: object, rule: Rule) -> Any:

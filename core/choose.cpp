@@ -1,0 +1,187 @@
+#include "choose.h"
+
+#include <limits>
+
+#include "candidates.h"
+#include "paths.h"
+
+namespace dualpix {
+
+namespace {
+
+struct Maps {
+  float *cost, *disparity, *curvature, *sum;
+  const float* guide;
+  size_t size;  // of one map
+};
+
+struct Penalties {
+  float P1, P2, minus_inverse_sigma2;
+};
+
+// The pixels before on their paths: candidates and what these have cost so far.
+template <int K>
+struct Before {
+  vfloat L[K], d[K], guide;
+};
+
+template <int K>
+DUALPIX_INLINE void walk(const Penalties& p, const Before<K>& q, const vfloat* c, const vfloat* d, vfloat guide,
+                         vfloat* L) {
+  vfloat lowest = q.L[0];
+  for (int j = 1; j < K; ++j) lowest = -max(-lowest, -q.L[j]);
+  const vfloat contrast = guide - q.guide;
+  const vfloat limit = lowest + p.P2 * exp_negative(contrast * contrast * p.minus_inverse_sigma2);
+  for (int k = 0; k < K; ++k) {
+    vfloat best = limit;
+    for (int j = 0; j < K; ++j) {
+      const vfloat step = d[k] - q.d[j], L_j = q.L[j] + p.P1 * step * step;
+      best = select(L_j < best, L_j, best);
+    }
+    L[k] = c[k] + (best - lowest);
+  }
+}
+
+// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
+
+template <int K>
+struct RowBlock {
+  explicit RowBlock(int w) : cost(K * size(w)), disparity(K * size(w)), sum(K * size(w)), guide(size(w)) {}
+  static size_t size(int w) { return (size_t)w * kLanes; }
+  std::vector<float> cost, disparity, sum, guide;
+};
+
+template <int K>
+DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock<K>& block, int w, bool forward) {
+  const size_t size = RowBlock<K>::size(w);
+  Before<K> q = {};
+  q.guide = splat(kFar);
+  for (int i = 0; i < w; ++i) {
+    const size_t x = (size_t)(forward ? i : w - 1 - i) * kLanes;
+    vfloat c[K], d[K], L[K];
+    for (int k = 0; k < K; ++k) {
+      c[k] = load(&block.cost[k * size + x]);
+      d[k] = load(&block.disparity[k * size + x]);
+    }
+    const vfloat guide = load(&block.guide[x]);
+    walk<K>(p, q, c, d, guide, L);
+    q.guide = guide;
+    for (int k = 0; k < K; ++k) {
+      q.L[k] = L[k];
+      q.d[k] = d[k];
+      float* sum = &block.sum[k * size + x];
+      store(sum, forward ? L[k] : load(sum) + L[k]);
+    }
+  }
+}
+
+template <int K>
+DUALPIX_CLONES void along_rows(const Maps& maps, size_t at, int w, int n, const Penalties& p, RowBlock<K>& block) {
+  const size_t size = RowBlock<K>::size(w);
+  for (int k = 0; k < K; ++k) {
+    gather(maps.cost + k * maps.size + at, w, n, &block.cost[k * size]);
+    gather(maps.disparity + k * maps.size + at, w, n, &block.disparity[k * size]);
+  }
+  gather(maps.guide + at, w, n, block.guide.data());
+  walk_rows<K>(p, block, w, true);
+  walk_rows<K>(p, block, w, false);
+  for (int k = 0; k < K; ++k) scatter(&block.sum[k * size], w, n, maps.sum + k * maps.size + at);
+}
+
+// ---- from row to row: columns and diagonals together -----------------------------------------------
+
+// What the front carries: guide, K disparities, and K sums for each of three paths.
+template <int K>
+struct Planes {
+  static constexpr int disparity = kGuide + 1, sums = 1 + K, count = 1 + 4 * K;
+};
+
+template <int K>
+DUALPIX_CLONES void sweep_row(const Maps& maps, size_t at, int begin, int end, const Penalties& p, Front& before,
+                              Front& now) {
+  for (int x = begin; x < end; x += kLanes) {
+    const int n = end - x < kLanes ? end - x : kLanes;
+    const vfloat guide = load(maps.guide + at + x, n);
+    vfloat c[K], d[K], sum[K];
+    store(now.plane(kGuide) + x, guide, n);
+    for (int k = 0; k < K; ++k) {
+      const size_t pixel = k * maps.size + at + x;
+      c[k] = load(maps.cost + pixel, n);
+      d[k] = load(maps.disparity + pixel, n);
+      sum[k] = load(maps.sum + pixel, n);
+      store(now.plane(Planes<K>::disparity + k) + x, d[k], n);
+    }
+    for (int path = 0; path < 3; ++path) {
+      const int from = x - kSteps[path];
+      Before<K> q;
+      q.guide = load(before.plane(kGuide) + from);
+      for (int k = 0; k < K; ++k) {
+        q.d[k] = load(before.plane(Planes<K>::disparity + k) + from);
+        q.L[k] = load(before.plane(Planes<K>::sums + path * K + k) + from);
+      }
+      vfloat L[K];
+      walk<K>(p, q, c, d, guide, L);
+      for (int k = 0; k < K; ++k) {
+        store(now.plane(Planes<K>::sums + path * K + k) + x, L[k], n);
+        sum[k] += L[k];
+      }
+    }
+    for (int k = 0; k < K; ++k) store(maps.sum + k * maps.size + at + x, sum[k], n);
+  }
+}
+
+// ---- the choice ------------------------------------------------------------------------------------
+
+void decide(const Maps& maps, size_t begin, size_t end, int K, float P2) {
+  for (size_t p = begin; p < end; ++p) {
+    int chosen = 0;
+    float best = maps.sum[p], second = std::numeric_limits<float>::infinity();
+    for (int k = 1; k < K; ++k) {
+      const float sum = maps.sum[k * maps.size + p];
+      second = std::min(second, std::max(sum, best));
+      if (sum < best) {
+        best = sum;
+        chosen = k;
+      }
+    }
+    const float margin = P2 > 0 ? (second - best) / (2 * P2) : 1.0f, S = std::min(std::max(margin, 0.01f), 1.0f);
+    maps.disparity[p] = maps.disparity[chosen * maps.size + p];
+    maps.curvature[p] = S * S * maps.curvature[chosen * maps.size + p];
+  }
+}
+
+template <int K>
+void choose_among(const Maps& maps, int h, int w, const Choice& o, int threads) {
+  const Penalties p = {o.step, o.jump, -1.0f / (o.edge_sigma * o.edge_sigma)};
+  const int blocks = (h + kLanes - 1) / kLanes;
+  parallel_for(blocks, threads, [&] { return RowBlock<K>(w); }, [&](int i, RowBlock<K>& block) {
+    along_rows<K>(maps, (size_t)i * kLanes * w, w, std::min(kLanes, h - i * kLanes), p, block);
+  });
+  for (const bool down : {true, false})
+    sweep_rows(h, w, Planes<K>::count, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
+      sweep_row<K>(maps, (size_t)y * w, begin, end, p, before, now);
+    });
+  constexpr int kPixels = 1 << 15;
+  parallel_for((int)((maps.size + kPixels - 1) / kPixels), threads, [] { return 0; }, [&](int i, int) {
+    decide(maps, (size_t)i * kPixels, std::min(maps.size, (size_t)(i + 1) * kPixels), K, o.jump);
+  });
+}
+
+}  // namespace
+
+void choose(float* cost, float* disparity, float* curvature, const float* guide, int h, int w, const Choice& options,
+            int threads) {
+  const size_t size = (size_t)h * w;
+  std::vector<float> sum(options.kept * size);
+  const Maps maps = {cost, disparity, curvature, sum.data(), guide, size};
+  switch (options.kept) {
+    case 1: return choose_among<1>(maps, h, w, options, threads);
+    case 2: return choose_among<2>(maps, h, w, options, threads);
+    case 3: return choose_among<3>(maps, h, w, options, threads);
+    case 4: return choose_among<4>(maps, h, w, options, threads);
+    case 5: return choose_among<5>(maps, h, w, options, threads);
+    default: return choose_among<6>(maps, h, w, options, threads);
+  }
+}
+
+}  // namespace dualpix

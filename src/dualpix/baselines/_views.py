@@ -1,0 +1,33 @@
+"""What every baseline begins with: two grey views and the whole disparities to try."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from ..arrays import Map
+from ..errors import ParameterError
+from ..io import read_pair
+from ..preprocessing import LUMA, _plane
+from ..rules import Real, Several, check
+
+Image = npt.NDArray[Any] | str | Path
+
+LIMITS = Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)
+
+
+def grey_views(left: Image, right: Image, threads: int) -> tuple[Map, Map]:
+    """Both views as planes on a 0..255 scale."""
+    pair = read_pair(left, right)
+    return _plane(pair.left, LUMA, None, threads), _plane(pair.right, LUMA, None, threads)
+
+
+def whole_disparities(limits: tuple[float, float], width: int) -> range:
+    """All from min to max, rounded outwards."""
+    low, high = check("range", limits, LIMITS)
+    if max(abs(low), abs(high), high - low) >= width:
+        raise ParameterError(
+            f"range {low:g} to {high:g} is wider than the views, {width} pixels: give a range that fits into them"
+        )
+    return range(math.floor(low), math.ceil(high) + 1)

@@ -1,0 +1,159 @@
+"""Wide baselines: over tens of pixels a cost has many minima, and much of one view is hidden from the other.
+
+The lowest few minima of every pixel are kept; which of them is right, its neighbours and the other view tell.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .arrays import Map
+from .confidence import Mask
+from .errors import ParameterError
+from .filters import fill_holes, remove_speckles
+from .matching import COST, coded, window_taps
+from .params import Params
+from .pyramid import Level
+
+MINIMUM = {"encc": 0, "parabola": 1, "equiangular": 2}  # encc starts from whole disparities
+
+AGREE = 1.0  # px, how far the disparities of the two views may differ
+AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or without texture
+DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that the other view does not confirm
+SWAPPED = 0.6  # share of pixels that disagree; below 0.5 for pairs in order, above 0.65 for views swapped
+CROWDED = 0.015  # share of pixels, confirmed, within 1 px of an end of the range; below 0.012 if it covers the scene
+
+
+class Local(NamedTuple):
+    """The parabola chosen for every pixel, and how the pair looks as a whole.
+
+    Attributes
+    ----------
+    alpha, beta : float32 arrays
+        As those of `dualpix.matching.local_parabolas`.
+    agreeing : float
+        Share of the pixels that both views see alike.
+    ends : (float, float)
+        Share of the pixels that do, and whose disparity is the least or the largest searched.
+    """
+
+    alpha: Map
+    beta: Map
+    agreeing: float
+    ends: tuple[float, float]
+
+    def objections(self) -> list[str]:
+        """What the user should know about the pair, a sentence each."""
+        notes = []
+        if 1 - self.agreeing > SWAPPED:
+            notes.append(
+                f"{1 - self.agreeing:.0%} of the pixels fail the left-right check: the views may be swapped, not "
+                "rectified, or outside the range"
+            )
+        for end, share in zip(("lower", "upper"), self.ends, strict=True):
+            if share > CROWDED:
+                notes.append(
+                    f"{share:.0%} of the pixels lie at the {end} end of the range, which may not cover the scene: "
+                    "widen the range"
+                )
+        return notes
+
+
+def local_parabolas(
+    compared: tuple[Map, Map], plain: tuple[Map, Map], guide: Map, disparities: range, params: Params, threads: int
+) -> Local:
+    """One parabola a pixel of the left view, chosen among the lowest minima of its cost.
+
+    compared are the planes that the cost sees, plain those that encc correlates, all on a 0..255 scale; disparities
+    are as for `dualpix.matching.local_parabolas`.
+    """
+    cost, disparity, curvature, winners = _find(compared, disparities, params, threads)
+    if any(params.choice):
+        step, jump = params.choice
+        _core.choose(cost, disparity, curvature, guide, step, jump, params.edge_sigma, threads)
+        S = np.ones_like(guide)
+    else:
+        S = _distinctness(cost, disparity, params)
+    del cost
+    d, alpha = disparity[0], curvature[0]
+    agree = consistent(d, winners, threads)
+    S[(agree == 0) | speckled(d, params)] = DOUBTFUL
+    ends = disparities[1], disparities[-2]
+    crowds = tuple(float(np.mean((np.abs(d - end) <= 1) & (agree == 1))) for end in ends)
+    if params.subpixel == "encc":
+        textured = np.empty(d.shape, np.uint8)
+        _core.refine(*plain, d, textured, params.encc_window, threads)
+        S *= np.where(textured, np.float32(1), AMBIGUOUS)
+    alpha = alpha * S
+    return Local(alpha, -2 * alpha * d, float(agree.mean()), (crowds[0], crowds[1]))
+
+
+def _find(
+    compared: tuple[Map, Map], disparities: range, params: Params, threads: int
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32], Map]:
+    """Cost, disparity and curvature of the candidates, and what wins in the right view."""
+    if params.cost in ("ncc", "zncc"):
+        raise ParameterError(f"parameter cost {params.cost} keeps no candidates: take census, or candidates=1")
+    if params.subpixel not in MINIMUM:
+        raise ParameterError(
+            f"parameter subpixel {params.subpixel} keeps no candidates: take equiangular, or candidates=1"
+        )
+    left, right = (coded(plane, params, threads) for plane in compared)
+    cost, disparity, curvature = (np.empty((params.candidates, *left.shape), np.float32) for _ in range(3))
+    winners = np.empty_like(left)
+    _core.find_candidates(
+        left,
+        right,
+        cost,
+        disparity,
+        curvature,
+        winners,
+        first=disparities.start,
+        count=len(disparities),
+        taps=window_taps(params),
+        minimum=MINIMUM[params.subpixel],
+        cost_kind=COST.index(params.cost),
+        threads=threads,
+    )
+    return cost, disparity, curvature, winners
+
+
+def _distinctness(cost: npt.NDArray[np.float32], disparity: npt.NDArray[np.float32], params: Params) -> Map:
+    """S of the lowest minimum, by the others: the least over them, and next to none if one far off costs no more.
+
+    With ``q_k = C(d_k) / C(d_0)``: ``S = min over k of clip((q_k - 1) / (Tq - 1), 0.01, 1)^2``.
+    """
+    best, others = cost[0], cost[1:]
+    distance = np.abs(disparity[1:] - disparity[0])
+    q = others / np.maximum(best, np.float32(1e-4))
+    S = np.clip((q - 1) / np.float32(params.ratio_threshold - 1), 0.01, 1) ** 2
+    S[distance <= 1] = 1
+    result: Map = S.min(axis=0, initial=1)
+    result[((distance > 2) & (others - best < params.ambiguity)).any(axis=0)] = AMBIGUOUS
+    return result
+
+
+def mirrored(level: Level) -> Level:
+    """The pair in a mirror: the right view is the left one, and disparities keep their sign."""
+    left, right = np.ascontiguousarray(level.right[:, ::-1]), np.ascontiguousarray(level.left[:, ::-1])
+    return Level(left, right, left)
+
+
+def consistent(left: Map, right: Map, threads: int) -> Mask:
+    """1 where the disparities of the two views agree, else 0: there is something else in front of one of them."""
+    mask = np.empty(left.shape, np.uint8)
+    _core.check_views(left, right, mask, AGREE, threads)
+    return mask
+
+
+def speckled(d: Map, params: Params) -> npt.NDArray[np.bool_]:
+    """True in small regions that differ from all around them."""
+    size, step = params.speckles
+    return np.isnan(remove_speckles(d, size=round(size), step=step))
+
+
+def filled(d: Map, valid: Mask) -> Map:
+    """The map with what is not valid replaced from its surroundings; as it is if nothing is."""
+    return fill_holes(np.where(valid, d, np.float32(np.nan))) if valid.any() else d
