@@ -8,14 +8,15 @@ namespace dualpix {
 namespace {
 
 constexpr int kRadius = 2, kSide = 2 * kRadius + 1, kRows = 32;
+constexpr float kDarker = 0.75f;  // on a 0..255 scale, what the noise of a good picture does not make of equal pixels
 
 // Five padded rows around the one that is coded.
 DUALPIX_CLONES void code_row(const float* const* rows, int w, float* codes) {
   for (int x = 0; x < w; x += kLanes) {
-    const vfloat centre = load(rows[kRadius] + x + kRadius);
+    const vfloat limit = load(rows[kRadius] + x + kRadius) - kDarker;
     vint code = {};
     for (int k = 0; k < kSide * kSide; ++k)
-      if (k != kSide * kSide / 2) code = 2 * code - (load(rows[k / kSide] + x + k % kSide) < centre);  // true is -1
+      if (k != kSide * kSide / 2) code = 2 * code - (load(rows[k / kSide] + x + k % kSide) < limit);  // true is -1
     store(codes + x, __builtin_convertvector(code, vfloat), w - x < kLanes ? w - x : kLanes);
   }
 }

@@ -3,8 +3,9 @@
 
 namespace dualpix {
 
-// A code of 24 bits a pixel, as a whole float: bit k is set where neighbour k of the 5 x 5 is darker than the pixel.
-// The image goes on beyond its ends with the last pixel. Gain, offset and any rising curve of the camera change nothing.
+// A code of 24 bits a pixel, as a whole float: bit k is set where neighbour k of the 5 x 5 is darker than the pixel, by
+// more than noise. The image goes on beyond its ends with the last pixel. What differs in brightness, but not in which
+// of two pixels is the darker, has the same codes.
 void census(const float* image, float* codes, int h, int w, int threads);
 
 }  // namespace dualpix

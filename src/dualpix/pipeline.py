@@ -195,8 +195,8 @@ def disparity(
         with clock("filter"):
             if wide:
                 assert seen is not None
-                sure = seen & ~stereo.speckled(d, params)
-                d = post_filter(stereo.filled(d, sure), sure.astype(np.float32), smoothing, params, threads)
+                d, sure = stereo.filled(d, seen, params)
+                d = post_filter(d, sure, smoothing, params, threads)
             else:
                 d = post_filter(d, trust, smoothing, params, threads)
     if mask_occluded and not blank:

@@ -154,6 +154,11 @@ def speckled(d: Map, params: Params) -> npt.NDArray[np.bool_]:
     return np.isnan(remove_speckles(d, size=round(size), step=step))
 
 
-def filled(d: Map, valid: Mask) -> Map:
-    """The map with what is not valid replaced from its surroundings; as it is if nothing is."""
-    return fill_holes(np.where(valid, d, np.float32(np.nan))) if valid.any() else d
+def filled(d: Map, seen: Mask, params: Params) -> tuple[Map, Map]:
+    """The map with all that is hidden or speckled replaced from its surroundings, and a confidence of 0 there, else 1.
+
+    A map of which nothing is left stays as it is.
+    """
+    known = np.where(seen, d, np.float32(np.nan))
+    sure = ~speckled(known, params)
+    return (fill_holes(np.where(sure, d, np.float32(np.nan))) if sure.any() else d), sure.astype(np.float32)
