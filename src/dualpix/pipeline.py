@@ -165,46 +165,33 @@ def disparity(
         levels = pyramid(planes, len(iterations), threads)
         del planes
 
-    A, B, textured, searched, objections = _solve(levels, limits, iterations, params, clock, threads)
-    with clock("confidence"):
-        d = minimizer(A, B)
-        trust = confidence(A, d, textured, params)
-        del A, B, textured
-        low, high = limits or (float(searched[0]), float(searched[-1]))
-        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
-        np.clip(d, low, high, out=d)
+    view = _view(levels, limits, iterations, params, clock, threads)
+    low, high = view.limits
     seen = None
     if other is not None:
         levels = pyramid(other, len(iterations), threads)
         del other
-        mirror = minimizer(*_solve(levels, (low, high), iterations, params, clock, threads)[:2])
-        with clock("confidence"):
-            seen = stereo.consistent(d, np.clip(mirror[:, ::-1], low, high), threads)
-            del mirror
+        mirror = _view(levels, view.limits, iterations, params, clock, threads).d[:, ::-1]
+        seen = stereo.consistent(view.d, np.ascontiguousarray(mirror), threads)
+        del mirror
+    with clock("confidence"):
+        d = from_square(_upright(view.d, along), shape, along)
+        trust = from_square(_upright(view.confidence, along), shape)
+        if seen is not None:
+            seen = (from_square(_upright(seen.astype(np.float32), along), shape) > 0.5).view(np.uint8)
         if blank:
             d[:], trust[:] = 0, 0
-        if along == "y":
-            d, trust = np.ascontiguousarray(d.T), np.ascontiguousarray(trust.T)
-            seen = None if seen is None else np.ascontiguousarray(seen.T)
-        d, trust = from_square(d, shape, along), from_square(trust, shape)
-        if seen is not None:
-            seen = (from_square(seen.astype(np.float32), shape) > 0.5).view(np.uint8)
-        if lens and not blank:
+        elif lens:
             d = lens.corrected(d)
     if smoothing is not None and not blank:
         with clock("filter"):
-            if wide:
-                assert seen is not None
-                d, sure = stereo.filled(d, seen, params)
-                d = post_filter(d, sure, smoothing, params, threads)
-            else:
-                d = post_filter(d, trust, smoothing, params, threads)
-    if mask_occluded and not blank:
-        assert seen is not None
+            d, weight = stereo.filled(d, seen, params) if wide and seen is not None else (d, trust)
+            d = post_filter(d, weight, smoothing, params, threads)
+    if mask_occluded and seen is not None and not blank:
         d[seen == 0], trust[seen == 0] = np.nan, 0
     nothing = "a view is blank, the same everywhere: the map is 0 and means nothing"
     axis_note = evidence and evidence.objection(along)
-    notes = tuple(note for note in (nothing if blank else axis_note, hint, *([] if blank else objections)) if note)
+    notes = tuple(note for note in (nothing if blank else axis_note, hint, *([] if blank else view.objections)) if note)
     return Result(
         d,
         trust,
@@ -217,8 +204,35 @@ def disparity(
     )
 
 
+class View(NamedTuple):
+    """What one view sees: disparities and confidence in pixels as they are matched, clipped to the limits searched."""
+
+    d: Map
+    confidence: Map
+    limits: tuple[float, float]
+    objections: list[str]
+
+
+def _view(
+    levels: list[Level],
+    limits: tuple[float, float] | None,
+    iterations: tuple[int, ...],
+    params: Params,
+    clock: "_Clock",
+    threads: int,
+) -> View:
+    A, B, textured, searched, objections = _solve(levels, limits, iterations, params, clock, threads)
+    with clock("confidence"):
+        d = minimizer(A, B)
+        trust = confidence(A, d, textured, params)
+        low, high = limits or (float(searched[0]), float(searched[-1]))
+        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
+        np.clip(d, low, high, out=d)
+    return View(d, trust, (low, high), objections)
+
+
 class Solution(NamedTuple):
-    """The parabolas of the finest scale, where any scale saw texture, and what was searched and found odd on the way."""
+    """The parabolas of the finest scale, where any scale saw texture, what was searched, and what was found odd."""
 
     A: Map
     B: Map
@@ -319,6 +333,11 @@ def _white(
     lens.check(shape, name)
     gains = lens.white_gains(gamma)
     return gains and (to_square(gains[0], aspect), to_square(gains[1], aspect))
+
+
+def _upright(values: Map, along: str) -> Map:
+    """A map of the matched planes as one of the input."""
+    return values if along == "x" else np.ascontiguousarray(values.T)
 
 
 def _transposed(planes: Level) -> Level:
