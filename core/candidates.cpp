@@ -11,14 +11,14 @@ namespace {
 
 constexpr int kBandRows = 32, kColumns = 96;
 
-struct Slot {
-  float cost[kColumns], disparity[kColumns], curvature[kColumns];
+// kLanes pixels of a row: the costs at the two disparities before the present one, and the lowest minima so far.
+struct Cell {
+  float last[kLanes], before[kLanes];
+  float cost[kMostKept][kLanes], disparity[kMostKept][kLanes], curvature[kMostKept][kLanes];
 };
 
-// One row of a tile: the costs at the two disparities before the present one, and the lowest minima so far.
 struct Row {
-  float last[kColumns], before[kColumns];
-  Slot slots[kMostKept];
+  Cell cells[kColumns / kLanes];
 };
 
 // A band of rows, worked through tile by tile from left to right so that what the right image finds is whole.
@@ -42,10 +42,11 @@ struct Part {
   int x0, x1, y0, y1;
 };
 
-bool any(vint mask) {
-  int32_t bits = 0;
-  for (int i = 0; i < kLanes; ++i) bits |= mask[i];
-  return bits != 0;
+typedef int64_t vlong __attribute__((vector_size(4 * kLanes)));
+
+DUALPIX_INLINE bool any(vint mask) {
+  const vlong pairs = (vlong)mask;
+  return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) != 0;
 }
 
 // How far from its whole disparity a minimum lies, by the rises l and r on its two sides.
@@ -61,32 +62,40 @@ DUALPIX_INLINE void exchange(vint mask, float* kept, vfloat& candidate) {
   candidate = select(mask, old, candidate);
 }
 
-// The cost before the present one, at disparity d, joins the slots where it is a minimum.
-DUALPIX_INLINE void keep(Row& row, int x, vfloat cost, float d, const Search& o) {
-  const vfloat at = load(row.last + x), before = load(row.before + x);
-  const vint minimum = (at <= before) & (at < cost) & (at < load(row.slots[o.kept - 1].cost + x));
+// The cost before the present one, at disparity d, joins the K lowest minima where it is one.
+template <int K>
+DUALPIX_INLINE void keep(Cell& cell, vfloat cost, float d, Minimum kind) {
+  const vfloat at = load(cell.last), before = load(cell.before);
+  const vint minimum = (at <= before) & (at < cost) & (at < load(cell.cost[K - 1]));
   if (!any(minimum)) return;
   const vfloat l = before - at, r = cost - at;
-  vfloat c = select(minimum, at, splat(kNoCandidate)), v = d + offset(l, r, o.minimum), a = 0.5f * (l + r);
-  for (int k = 0; k < o.kept; ++k) {
-    Slot& slot = row.slots[k];
-    const vint lower = c < load(slot.cost + x);
-    exchange(lower, slot.cost + x, c);
-    exchange(lower, slot.disparity + x, v);
-    exchange(lower, slot.curvature + x, a);
+  vfloat c = select(minimum, at, splat(kNoCandidate)), v = d + offset(l, r, kind), a = 0.5f * (l + r);
+  for (int k = 0; k < K; ++k) {
+    const vint lower = c < load(cell.cost[k]);
+    exchange(lower, cell.cost[k], c);
+    exchange(lower, cell.disparity[k], v);
+    exchange(lower, cell.curvature[k], a);
   }
 }
 
 // Costs of one row at its i-th disparity: the window's mean along the column, met with the row's minima.
-DUALPIX_CLONES void meet_left(const float* const* smoothed, Row& row, const Search& o, int i) {
+template <int K>
+DUALPIX_CLONES void meet_left(const float* const* smoothed, Row& row, float* costs, Window window, Minimum kind, int i,
+                              float d) {
   for (int x = 0; x < kColumns; x += kLanes) {
+    Cell& cell = row.cells[x / kLanes];
     vfloat cost;
-    smooth_column<1>(smoothed, x, 0, o.window, &cost);
-    if (i >= 2) keep(row, x, cost, (float)(o.first + i - 1), o);
-    store(row.before + x, load(row.last + x));
-    store(row.last + x, cost);
+    smooth_column<1>(smoothed, x, 0, window, &cost);
+    if (i >= 2) keep<K>(cell, cost, d - 1, kind);
+    store(cell.before, load(cell.last));
+    store(cell.last, cost);
+    store(costs + x, cost);
   }
 }
+
+using MeetLeft = void (*)(const float* const*, Row&, float*, Window, Minimum, int, float);
+constexpr MeetLeft kMeetLeft[kMostKept] = {meet_left<1>, meet_left<2>, meet_left<3>,
+                                           meet_left<4>, meet_left<5>, meet_left<6>};
 
 // The same costs, n of them, seen from the right image.
 DUALPIX_CLONES void meet_right(const float* cost, int n, float d, float* best, float* winner) {
@@ -98,10 +107,9 @@ DUALPIX_CLONES void meet_right(const float* cost, int n, float d, float* best, f
 }
 
 void start(Row& row) {
-  for (Slot& slot : row.slots) {
-    std::fill_n(slot.cost, kColumns, kNoCandidate);
-    std::fill_n(slot.disparity, kColumns, 0.0f);
-    std::fill_n(slot.curvature, kColumns, 0.0f);
+  for (Cell& cell : row.cells) {
+    cell = {};
+    for (auto& cost : cell.cost) std::fill_n(cost, kLanes, kNoCandidate);
   }
 }
 
@@ -111,6 +119,8 @@ void search_tile(const float* left, const float* right, const Found& found, int 
   for (int k = 0; k < t.y1 - t.y0 + 2 * half; ++k)
     band.smoothed_row[k] = &band.smoothed[(size_t)(padded(t.y0 - half + k, h, o.cost) - top) * kColumns];
   for (Row& row : band.rows) start(row);
+  const MeetLeft meet_left = kMeetLeft[o.kept - 1];
+  float costs[kColumns];
   for (int i = 0; i < o.count; ++i) {
     const int d = o.first + i;
     for (int y = top; y < bottom; ++y) {
@@ -120,10 +130,10 @@ void search_tile(const float* left, const float* right, const Found& found, int 
     }
     const int x0 = std::max(t.x0, d), x1 = std::min(t.x1, w + d);  // where x - d lies inside the right image
     for (int y = t.y0; y < t.y1; ++y) {
-      Row& row = band.rows[y - t.y0];
-      meet_left(&band.smoothed_row[y - t.y0 + half], row, o, i);
+      const float* const* smoothed = &band.smoothed_row[y - t.y0 + half];
+      meet_left(smoothed, band.rows[y - t.y0], costs, o.window, o.minimum, i, (float)d);
       if (i > 0 && i + 1 < o.count && x0 < x1)
-        meet_right(row.last + x0 - t.x0, x1 - x0, (float)d, &band.right_cost[(size_t)(y - t.y0) * w + x0 - d],
+        meet_right(costs + x0 - t.x0, x1 - x0, (float)d, &band.right_cost[(size_t)(y - t.y0) * w + x0 - d],
                    found.right_winner + (size_t)y * w + x0 - d);
     }
   }
@@ -131,13 +141,15 @@ void search_tile(const float* left, const float* right, const Found& found, int 
 
 void write_tile(const Band& band, const Found& found, int h, int w, const Part& t, int kept) {
   for (int k = 0; k < kept; ++k)
-    for (int y = t.y0; y < t.y1; ++y) {
-      const size_t at = ((size_t)k * h + y) * w + t.x0;
-      const Slot& slot = band.rows[y - t.y0].slots[k];
-      std::copy_n(slot.cost, t.x1 - t.x0, found.cost + at);
-      std::copy_n(slot.disparity, t.x1 - t.x0, found.disparity + at);
-      std::copy_n(slot.curvature, t.x1 - t.x0, found.curvature + at);
-    }
+    for (int y = t.y0; y < t.y1; ++y)
+      for (int x = t.x0; x < t.x1; x += kLanes) {
+        const Cell& cell = band.rows[y - t.y0].cells[(x - t.x0) / kLanes];
+        const size_t at = ((size_t)k * h + y) * w + x;
+        const int n = std::min(kLanes, t.x1 - x);
+        std::copy_n(cell.cost[k], n, found.cost + at);
+        std::copy_n(cell.disparity[k], n, found.disparity + at);
+        std::copy_n(cell.curvature[k], n, found.curvature + at);
+      }
 }
 
 }  // namespace

@@ -102,15 +102,38 @@ def birchfield_tomasi(left, right, d):
     return np.minimum(there, back)
 
 
+def census(image):
+    """24 bits a pixel, a bit for each other pixel of the 5x5 around it: darker by more than 0.75; ends are repeated."""
+    h, w = image.shape
+    padded = np.pad(image, 2, mode="edge")
+    darker = [padded[y : y + h, x : x + w] < image - 0.75 for y in range(5) for x in range(5) if (y, x) != (2, 2)]
+    return sum(bit.astype(int) << (23 - k) for k, bit in enumerate(darker))
+
+
+def hamming_distance(left_codes, right_codes, d):
+    """The number of bits in which two codes differ; outside the image no bit is set."""
+    differ = left_codes ^ shifted(right_codes, d)
+    return sum((differ >> k) & 1 for k in range(24)).astype(float)
+
+
+BOXED = ("bt", "census")
+
+
+def window(omega, cost):
+    return box_window(omega) if cost in BOXED else gaussian_window(omega)
+
+
 def cost_volume(left, right, disparities, omega, cost="sad"):
-    """C[i] of L(x) and R(x - d_i); bt has a box of side omega and replicate padding, the others a Gaussian."""
-    taps = box_window(omega) if cost == "bt" else gaussian_window(omega)
+    """C[i] of L(x) and R(x - d_i); bt and census have a box of side omega and replicate padding, others a Gaussian."""
+    taps = window(omega, cost)
+    codes = [census(view) for view in (left, right)] if cost == "census" else None
     of = {
         "sad": lambda d: smooth(np.abs(left - shifted(right, d)), taps),
         "ssd": lambda d: smooth((left - shifted(right, d)) ** 2, taps),
         "ncc": lambda d: correlation_cost(left, shifted(right, d), taps),
         "zncc": lambda d: zero_mean_correlation_cost(left, shifted(right, d), taps),
         "bt": lambda d: smooth(birchfield_tomasi(left, right, d), taps, "edge"),
+        "census": lambda d: smooth(hamming_distance(*codes, d), taps, "edge"),
     }[cost]
     return np.stack([of(d) for d in disparities])
 
@@ -121,12 +144,22 @@ def vertex_parabola(l, r):
     return np.divide(l - r, 2 * (l + r), out=np.zeros_like(l), where=l + r > 0)
 
 
+def vertex_equiangular(l, r):
+    """Offset of the crossing of two lines of equal and opposite slope through three costs."""
+    return np.divide(l - r, 2 * np.maximum(l, r), out=np.zeros_like(l), where=l + r > 0)
+
+
 def vertex_histeq(l, r, bias):
     """Offset by the histogram-equalised kernel, less its calibrated bias at x = -1, -0.9 ... 1."""
     small, large = np.minimum(l, r), np.maximum(l, r)
     t = np.divide(small, large, out=np.ones_like(l), where=large > 0)
     x = (0.5 - (t + t**2) / 4) * np.where(l <= r, -1, 1)
     return x - np.interp(x, np.linspace(-1, 1, 21), bias)
+
+
+def vertex(l, r, subpixel, bias):
+    plain = {"parabola": vertex_parabola, "equiangular": vertex_equiangular}
+    return plain[subpixel](l, r) if subpixel in plain else vertex_histeq(l, r, bias)
 
 
 def windows(image, n, reach):
@@ -187,7 +220,7 @@ def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold, views=No
         x, textured = vertex_encc(*views, disparities[0] + i0, encc_window)
         a = a * textured
     else:
-        x = vertex_parabola(l, r) if subpixel == "parabola" else vertex_histeq(l, r, bias)
+        x = vertex(l, r, subpixel, bias)
     if noise_floor:
         a = a / (c0 + noise_floor)
 
@@ -255,20 +288,25 @@ def aggregate(alpha, beta, guide, penalty, sigma, paths, iterations, normalize):
     N = alpha / np.maximum(alpha.mean(), 1e-30) if normalize else 1
     A, B = one_pass(alpha, beta, guide, paths, penalty, sigma)
     for _ in range(iterations - 1):
-        alpha, beta = N * A / paths, N * B / paths
-        if normalize:  # repeated, N runs out of float32's range
-            bounded = np.clip(alpha, 1e-12, 1e12) / np.maximum(alpha, 1e-12)
+        alpha, beta = A / paths, B / paths
+        if normalize:  # repeated, N runs out of float32's range; vertices stay
+            bounded = np.clip(N * alpha, 1e-15, 1e15) / np.maximum(alpha, 1e-15)
             alpha, beta = alpha * bounded, beta * bounded
         A, B = one_pass(alpha, beta, guide, paths, penalty, sigma)
     return A, B
 
 
 def aggregate_exact(alpha, beta, guide, K, sigma, paths, iterations, tau):
-    """Beliefs; every iteration from the same parabolas, with weights from the disparities of the one before."""
+    """Beliefs; every iteration from the same parabolas, with weights from the disparities of the one before.
+
+    tau is one for all of these weights, or one after the other, the last for all that follow; 0 is no weight.
+    """
     P = K * alpha.mean()
+    taus = np.ravel(tau)
     A, B = one_pass(alpha, beta, guide, paths, P, sigma, True)
-    for _ in range(iterations - 1 if tau else 0):
-        A, B = one_pass(alpha, beta, guide, paths, P, sigma, True, minimizer(A, B), tau)
+    for i in range(iterations - 1):
+        tau = taus[min(i, len(taus) - 1)]
+        A, B = one_pass(alpha, beta, guide, paths, P, sigma, True, minimizer(A, B) if tau else None, tau)
     return A, B
 
 

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import reference
+import reference_stereo
 from dualpix import _core
 from dualpix.aggregation import aggregate, minimizer
 from dualpix.arrays import as_row
 from dualpix.params import preset
 
 SHAPES = [(1, 1), (1, 37), (37, 1), (2, 2), (8, 8), (9, 17), (23, 40), (31, 7)]
+PAPER, EXACT, JUMPS = range(3)
 
 
 def random_maps(shape, seed=0):
@@ -137,7 +139,7 @@ def exact_params(**changes):
 
 
 @pytest.mark.parametrize("paths", [4, 8])
-@pytest.mark.parametrize("tau", [0, 0.5])
+@pytest.mark.parametrize("tau", [0, 0.5, (2, 0.5), (1, 0.5, 0.3), (0, 0.5)])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     alpha, beta, guide = random_maps(shape)
@@ -169,7 +171,7 @@ def test_robust_weights_minimise_over_all_other_pixels_by_brute_force():
     beta = (-2 * alpha * v).astype(np.float32)
     d = np.array([[0.0, 3.0, 4.0]], np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
-    _core.aggregate(alpha, beta, np.zeros_like(alpha), A, B, True, 5.0, 1.0, 4, d, 0.7, 1, 1)
+    _core.aggregate(alpha, beta, np.zeros_like(alpha), A, B, EXACT, 5.0, 1.0, 4, d, 0.7, 1, 0, 0, 1)
     w = 5 / (1 + np.diff(d[0]) ** 2 / 0.7**2) ** 2
     grid = np.linspace(-1, 5, 1201)
     d0, d1 = np.meshgrid(grid, grid, indexing="ij")
@@ -236,6 +238,97 @@ def test_exact_same_bytes_for_any_threads():
     assert len({(A.tobytes(), B.tobytes()) for A, B in runs}) == 1
 
 
+# ---- the published rules for jumps ------------------------------------------------------------------
+
+
+def jump_params(**changes):
+    return preset("stereo-paper").replace(**changes)
+
+
+def jumpy_maps(shape, seed=0):
+    """Vertices of three depths and noise; curvatures over many orders, so that some pixels are 1000 times surer."""
+    rng = np.random.default_rng(seed)
+    alpha = 10 ** rng.choice([-6.0, -2.0, 0.5], shape) * rng.uniform(0.5, 2, shape)
+    vertex = rng.choice([5, 8, 30], shape) + rng.uniform(-0.9, 0.9, shape)
+    guide = np.where(rng.uniform(size=shape) < 0.3, rng.uniform(0, 20, shape), 10)
+    return [m.astype(np.float32) for m in (alpha, -2 * alpha * vertex, guide)]
+
+
+@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_jumps_agree_with_the_oracle(shape, paths):
+    alpha, beta, guide = jumpy_maps(shape)
+    for iterations in (1, 2, 3, 4):
+        params = jump_params(paths=paths, jump_penalty=0.3)
+        A, B = aggregate(alpha.copy(), beta.copy(), guide, params, iterations, threads=2)
+        as_float = [m.astype(float) for m in (alpha, beta, guide)]
+        expected = reference_stereo.aggregate_with_jumps(*as_float, 1, 0.3, params.edge_sigma, paths, iterations)
+        np.testing.assert_allclose(A, expected[0], rtol=1e-3)
+        np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-3, atol=1e-3)
+
+
+def along_two(alpha, vertex, guide=(0, 0), farthest=2.0, penalty=1.0, jump_penalty=0.05):
+    """A and the vertex of the second of two pixels in a row, less what the other paths bring of its own term."""
+    alpha, guide = (np.array([values], np.float32) for values in (alpha, guide))
+    beta = -2 * alpha * np.array([vertex], np.float32)
+    A, B = np.empty_like(alpha), np.empty_like(alpha)
+    _core.aggregate(alpha, beta, guide, A, B, JUMPS, penalty, 4.0, 4, None, 0, 1, jump_penalty, farthest, 1)
+    A, B = A[0, 1] - 3 * alpha[0, 1], B[0, 1] - 3 * beta[0, 1]
+    return A, -B / (2 * A)
+
+
+@pytest.mark.parametrize("alpha", [(0.5, 0.25), (8.0, 0.25), (0.5, 1e-3)])
+@pytest.mark.parametrize(
+    ("jump", "farthest", "P"), [(0, 2, 1), (1.99, 2, 1), (1.99, 0, 1), (1.99, 180, 1), (2, 180, 0.05), (179, 180, 0.05)]
+)
+def test_a_step_of_so_many_px_is_smoothed_with_P1_or_P2(alpha, jump, farthest, P):
+    message = P * min(alpha[0], 1)
+    A = alpha[1] + message
+    expected = (alpha[1] * (10 + jump) + message * 10) / A
+    found = along_two(alpha, (10, 10 + jump), farthest=farthest)
+    np.testing.assert_allclose(found, (A, expected), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("jump", "farthest"), [(2, 2), (-3, 2), (181, 180)])
+@pytest.mark.parametrize(
+    ("sure", "contrast", "taken"), [(1001, 0, True), (999, 0, False), (1001, 3.3, True), (1001, 3.4, False)]
+)
+def test_what_jumps_further_is_taken_over_or_left_alone(jump, farthest, sure, contrast, taken):
+    """exp(-(c / 4)^2) is a half at c = 3.33."""
+    found = along_two((sure * 0.01, 0.01), (200, 200 + jump), (0, contrast), farthest)
+    expected = (sure * 0.01, 200) if taken else (0.01, 200 + jump)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 1, 1e6])
+def test_jumps_stay_finite_and_among_the_vertices(penalty):
+    alpha, beta, guide = jumpy_maps((20, 700))
+    alpha[:, 300:400] = beta[:, 300:400] = 0
+    A, B = aggregate(alpha, beta, guide, jump_params(penalty=penalty, jump_penalty=penalty), 12, threads=1)
+    assert np.isfinite(A).all()
+    d = minimizer(A, B)[A > 0]
+    assert d.min() >= 4.09
+    assert d.max() <= 30.91
+
+
+def test_jumps_same_bytes_for_any_threads():
+    alpha, beta, guide = jumpy_maps((53, 1031))
+    runs = [aggregate(alpha.copy(), beta.copy(), guide, jump_params(), 4, threads) for threads in (1, 2, 3, 5)]
+    assert len({(A.tobytes(), B.tobytes()) for A, B in runs}) == 1
+
+
+@pytest.mark.parametrize("tau", [0.5, (1, 0.5, 0.3), (3, 0)])
+def test_several_tolerances_are_taken_one_after_the_other(tau):
+    alpha, beta, guide = random_maps((12, 19))
+    params = exact_params(robust_tau=tau)
+    found = [minimizer(*aggregate(alpha, beta, guide, params, n, threads=1)) for n in range(1, 6)]
+    as_float = [m.astype(float) for m in (alpha, beta, guide)]
+    for n, d in enumerate(found, 1):
+        expected = reference.minimizer(*reference.aggregate_exact(*as_float, 50, 30, 8, n, tau))
+        np.testing.assert_allclose(d, expected, rtol=1e-4, atol=1e-4)
+    assert all(np.abs(a - b).max() > 1e-4 for a, b in zip(found[:2], found[1:3], strict=True))
+
+
 # ---- before aggregation -----------------------------------------------------------------------------
 
 
@@ -267,7 +360,7 @@ from dualpix import _core
 maps = [np.ones((9, 2_000_000), np.float32) for _ in range(5)]
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
-    _core.aggregate(*maps, False, 1, 1, 8, None, 0, 1, 512)
+    _core.aggregate(*maps, 0, 1, 1, 8, None, 0, 1, 0, 0, 512)
     print("done", maps[3][0, 0] > 1)
 except MemoryError:
     print("MemoryError")
@@ -284,14 +377,20 @@ except MemoryError:
 
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
+    rest = (None, 0, 1, 0, 0, 1)
     with pytest.raises(ValueError, match="4 or 8"):
-        _core.aggregate(*maps, False, 1, 1, 6, None, 0, 1, 1)
+        _core.aggregate(*maps, PAPER, 1, 1, 6, *rest)
+    for messages in (-1, 3):
+        with pytest.raises(ValueError, match="0 .paper., 1 .exact. or 2 .jumps."):
+            _core.aggregate(*maps, messages, 1, 1, 8, *rest)
     for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]], [maps[3], maps[2]]):
         with pytest.raises(ValueError, match="must not be inputs"):
-            _core.aggregate(*maps[:3], *outputs, False, 1, 1, 8, None, 0, 1, 1)
+            _core.aggregate(*maps[:3], *outputs, PAPER, 1, 1, 8, *rest)
     with pytest.raises(ValueError, match="same map"):
-        _core.aggregate(*maps[:4], maps[3], False, 1, 1, 8, None, 0, 1, 1)
+        _core.aggregate(*maps[:4], maps[3], PAPER, 1, 1, 8, *rest)
     with pytest.raises(ValueError, match="guide"):
-        _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], False, 1, 1, 8, None, 0, 1, 1)
+        _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], PAPER, 1, 1, 8, *rest)
+    with pytest.raises(ValueError, match="robust_tau"):
+        _core.aggregate(*maps, EXACT, 1, 1, 8, np.zeros((4, 5), np.float32), -1, 1, 0, 0, 1)
     with pytest.raises(TypeError):
-        _core.aggregate(*maps[:4], maps[4].astype(np.float64), False, 1, 1, 8, None, 0, 1, 1)
+        _core.aggregate(*maps[:4], maps[4].astype(np.float64), PAPER, 1, 1, 8, *rest)

@@ -14,7 +14,7 @@ import dualpix
 from conftest import textured_pair
 from dualpix import cli, metrics, pipeline
 from dualpix.io import read_image, read_map, write_map
-from dualpix.params import load_config, preset
+from dualpix.params import load_config, preset, preset_names
 from dualpix.progress import share_done
 
 COMMANDS = ("disparity", "calibrate", "evaluate", "simulate", "presets", "info", "demo")
@@ -443,7 +443,7 @@ def test_simulate_into_a_folder_that_exists(call, scene):
 def test_presets_are_listed(call):
     code, out, err = call("presets")
     assert (code, err) == (0, "")
-    assert [line.split()[0] for line in out.splitlines()] == ["auto", "dslr-a", "dslr-b", "phone", "phone-paper"]
+    assert [line.split()[0] for line in out.splitlines()] == list(preset_names())
     assert json.loads(call("presets", "--json")[1])["dslr-b"]["parameters"] == preset("dslr-b").to_dict()
 
 

@@ -29,6 +29,7 @@ def test_same_functions():
 def test_same_arguments_and_types():
     kinds = {
         "_Map": "numpy.ndarray[dtype=float32",
+        "_Mask": "numpy.ndarray[dtype=uint8",
         "_Pixels": "numpy.ndarray[dtype=",
         "float": "float",
         "int": "int",

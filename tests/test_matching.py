@@ -32,9 +32,9 @@ IMAGES = {
 
 def float_errors(left, right, disparities, params, volume):
     """Bounds of the errors of the costs in float32: the roundings of a window, counted, times what is summed in it."""
-    taps = reference.box_window(params.window) if params.cost == "bt" else reference.gaussian_window(params.window)
+    taps = reference.window(params.window, params.cost)
     rounding = (len(taps) + 12) * 2.0**-24
-    if params.cost in ("sad", "ssd"):
+    if params.cost in ("sad", "ssd", "census"):
         return rounding * volume
     if params.cost == "bt":  # its half-way values are rounded
         return rounding * volume + 2.0**-23 * max(left.max(), right.max())
@@ -110,8 +110,7 @@ def compare(left, right, disparities, params):
             whole = C[i] + params.noise_floor
             a, a_error = a / whole, a_error / whole + a / whole * error[i] / whole
         # no vertex moves faster than the rises over the larger of them, nor further than from end to end
-        parabola = params.subpixel == "parabola"
-        x = reference.vertex_parabola(*rises) if parabola else reference.vertex_histeq(*rises, HISTEQ_BIAS)
+        x = reference.vertex(*rises, params.subpixel, HISTEQ_BIAS)
         firm = rises.max(axis=0) - rise_errors.sum(axis=0)
         x_error = np.divide(rise_errors.sum(axis=0), firm, out=np.full_like(firm, 1.1), where=firm > 0).clip(0, 1.1)
         d, d_error = disparities[i] + x, x_error + tiny * (1 + abs(disparities[i]))
@@ -138,20 +137,28 @@ def compare(left, right, disparities, params):
 UNDECIDED = ("one column", "one pixel", "constant", "black against white", "tiny contrast")
 
 
-@pytest.mark.parametrize(("subpixel", "noise_floor"), [("parabola", 0), ("histeq", 0.2)])
+def decided_at_least(name, cost):
+    """Whole bits tie more often than intensities; below their noise there are none."""
+    if name in UNDECIDED or (name, cost) == ("almost black", "census"):
+        return 0
+    return 0.8 if cost == "census" else 0.95
+
+
+@pytest.mark.parametrize(("subpixel", "noise_floor"), [("parabola", 0), ("histeq", 0.2), ("equiangular", 0)])
 @pytest.mark.parametrize("cost", COST)
 @pytest.mark.parametrize("name", IMAGES)
 def test_agrees_with_the_oracle(name, cost, subpixel, noise_floor):
-    params = PARAMS.replace(cost=cost, subpixel=subpixel, noise_floor=noise_floor, window=5 if cost == "bt" else 1.7)
+    window = 5 if cost in reference.BOXED else 1.7
+    params = PARAMS.replace(cost=cost, subpixel=subpixel, noise_floor=noise_floor, window=window)
     decided = compare(*IMAGES[name], range(-4, 5), params)
-    assert decided > 0.95 or name in UNDECIDED
+    assert decided >= decided_at_least(name, cost)
 
 
 @pytest.mark.parametrize("cost", COST)
 def test_of_equal_costs_the_lowest_disparity_wins(cost):
     """A pattern that repeats every 4 px, which a window at d sees exactly as at d + 4."""
     left = np.tile(RNG.integers(1, 255, (24, 4)), 15).astype(np.float32)
-    params = PARAMS.replace(cost=cost, subpixel="parabola", window=3 if cost == "bt" else 1)
+    params = PARAMS.replace(cost=cost, subpixel="parabola", window=3 if cost in reference.BOXED else 1)
     alpha, beta = local_parabolas(left, left, range(-6, 7), params, threads=1)
     inside = (slice(None), slice(12, -12))
     np.testing.assert_allclose((-beta / (2 * alpha))[inside], -4, atol=0.5)
@@ -181,7 +188,8 @@ def test_ambiguity_is_measured_against_a_floor_of_the_best_cost(step):
 @pytest.mark.parametrize("window", [0.5, 3, 8])
 @pytest.mark.parametrize("cost", COST)
 def test_any_range_and_window(cost, disparities, window):
-    assert compare(*IMAGES["texture 40x61"], disparities, PARAMS.replace(cost=cost, window=window)) > 0.15
+    decided = compare(*IMAGES["texture 40x61"], disparities, PARAMS.replace(cost=cost, window=window))
+    assert decided > (0.1 if cost == "census" else 0.15)  # the whole bits of single pixels tie
 
 
 @pytest.mark.parametrize("cost", COST)
@@ -190,7 +198,7 @@ def test_any_range_and_window(cost, disparities, window):
 def test_any_images(cost, data, shape, first, count):
     values = st.one_of(st.integers(0, 255).map(float), st.floats(0, 255, width=32))
     left, right = (data.draw(hnp.arrays(np.float32, shape, elements=values)) for _ in range(2))
-    compare(left, right, range(first, first + count), PARAMS.replace(cost=cost, window=3 if cost == "bt" else 1.2))
+    compare(left, right, range(first, first + count), PARAMS.replace(cost=cost, window=3 if cost in reference.BOXED else 1.2))
 
 
 @pytest.mark.parametrize("cost", COST)
@@ -230,10 +238,15 @@ def test_a_known_shift_is_found_everywhere_inside(cost, shift, subpixel, toleran
         ("zncc", 1.2, 30, True),
         ("sad", 0.6, 0, False),
         ("bt", 1, 30, False),
+        ("census", 1, 30, True),
+        ("census", -1, 255, False),
     ],
 )
 def test_what_a_cost_is_blind_to(cost, gain, offset, blind):
-    """A gain of one view does not change ncc; gain and offset do not change zncc, but for samples beyond the image."""
+    """A gain of one view does not change ncc; gain and offset do not change zncc, but for samples beyond the image.
+
+    census sees what is darker: nothing of an offset, all of a negative.
+    """
     left, right = textured_pair((60, 80), 0.7)
     params = PARAMS.replace(cost=cost, window=2)
     changed = (gain * right + offset).astype(np.float32)
@@ -298,8 +311,9 @@ def test_border(width, disparities):
         ({"count": 2}, "three disparities"),
         ({"bias": as_row([0.0])}, "21"),
         ({"taps": as_row([])}, "taps"),
-        ({"subpixel": 3}, "encc"),
-        ({"cost": 5}, "sad.*zncc"),
+        ({"subpixel": 4}, "encc.*equiangular"),
+        ({"subpixel": -1}, "parabola"),
+        ({"cost": 6}, "sad.*zncc.*census"),
         ({"cost": -1}, "sad.*zncc"),
     ],
 )

@@ -40,7 +40,12 @@ def test_presets_hold_the_papers_values(
         "subpixel": "encc",
         "encc_window": 15,
         "noise_floor": 0,
+        "candidates": 1,
+        "choice": [0, 0],
+        "ambiguity": 0,
+        "speckles": [0, 0],
         "messages": "paper",
+        "jump_penalty": 0,
         "robust_tau": 0,
         "pixel_aspect": "auto",
         "black": 0,
@@ -55,6 +60,8 @@ def test_presets_hold_the_papers_values(
         "solver_chroma": 4,
         "solver_xy": 32,
         "solver_lambda": 512,
+        "median_radius": 0,
+        "median_sigma": 0.1,
         "guide_gamma": 1,
         "exposure": 0,
         "penalty": penalty,
@@ -72,7 +79,8 @@ def test_presets_hold_the_papers_values(
 
 
 def test_every_preset_has_a_one_line_description():
-    assert set(preset_descriptions()) == set(preset_names()) == {"auto", "dslr-a", "dslr-b", "phone", "phone-paper"}
+    assert list(preset_descriptions()) == list(preset_names())
+    assert preset_names() == ("auto", "dslr-a", "dslr-b", "phone", "phone-paper", "stereo", "stereo-paper")
     assert all(text and "\n" not in text for text in preset_descriptions().values())
 
 
@@ -127,6 +135,13 @@ def test_to_dict_survives_json():
         ("border", 1, 1.0),
         ("prior_weight", 0, 0.0),
         ("invalid_threshold", 0, 0.0),
+        ("robust_tau", 1, 1.0),
+        ("robust_tau", [1, 0.5], (1.0, 0.5)),
+        ("robust_tau", np.array([3, 2]), (3.0, 2.0)),
+        ("robust_tau", np.float32(0.5), 0.5),
+        ("choice", [0, 16], (0.0, 16.0)),
+        ("speckles", (128, 2), (128.0, 2.0)),
+        ("median_radius", np.int64(255), 255),
     ],
 )
 def test_values_are_stored_in_their_own_type(name, value, stored):
@@ -157,6 +172,14 @@ BAD_VALUES = [
     *[("window", value) for value in (np.True_, np.float32(np.nan), np.array([8.0]), np.complex64(8))],
     *[("iterations", value) for value in (np.array([3.0]), np.array([True]), np.array([[3, 2]]), np.array(3))],
     *[("normalize_iterations", value) for value in (np.uint8(1), np.array([True]))],
+    *[("candidates", value) for value in (0, 7, 2.0, "2", True)],
+    *[("choice", value) for value in (1, (1,), (1, 2, 3), (-1, 2), (1, 1.1e6), (1, math.nan), None, "1,2")],
+    *[("ambiguity", value) for value in (-0.1, 1.1e3, (1, 2))],
+    *[("speckles", value) for value in (128, (-1, 2), (1.1e6, 2), (128, math.inf))],
+    *[("jump_penalty", value) for value in (-0.1, 1.1e6)],
+    *[("robust_tau", value) for value in (-0.1, 1.1e3, (), (1,) * 65, (1, -1), ("1",), True, (True,), None, "1,2")],
+    *[("median_radius", value) for value in (-1, 256, 1.0, True)],
+    *[("median_sigma", value) for value in (0, 1.1e6)],
 ]
 
 
@@ -174,7 +197,10 @@ def test_bad_values_are_refused_in_one_line_that_names_them(name, value):
         ("penalty", -2.5, r"a number above 0 and up to 1e\+06, not -2.5"),
         ("iterations", (3, 99), r"1 to 8 .* from 1 to 64, not \(3, 99\)"),
         ("range", (5, -5), r"min < max, .* -100000 to 100000, not \(5, -5\)"),
-        ("subpixel", "cubic", "parabola or histeq or encc, not 'cubic'"),
+        ("subpixel", "cubic", "parabola or histeq or encc or equiangular, not 'cubic'"),
+        ("choice", (1, 2, 3), r"P1 and P2, each a number from 0 to 1e\+06, not \(1, 2, 3\)"),
+        ("robust_tau", -1, "a number from 0 to 1000, or 1 to 64 values, each a number from 0 to 1000, not -1"),
+        ("candidates", 7, "a whole number from 1 to 6, not 7"),
     ],
 )
 def test_refusals_say_the_value_and_the_bounds(name, value, says):
@@ -214,6 +240,12 @@ def test_unknown_parameter_lists_names_and_suggests(base):
         ("normalize_iterations=False", ("normalize_iterations", False)),
         ("paths=4", ("paths", 4)),
         ("subpixel=parabola", ("subpixel", "parabola")),
+        ("robust_tau=0.3", ("robust_tau", 0.3)),
+        ("robust_tau=3,2,1", ("robust_tau", (3.0, 2.0, 1.0))),
+        ("robust_tau=[0.5]", ("robust_tau", (0.5,))),
+        ("robust_tau=(2, 1)", ("robust_tau", (2.0, 1.0))),
+        ("choice=1.5,16", ("choice", (1.5, 16.0))),
+        ("speckles=[128, 2]", ("speckles", (128.0, 2.0))),
     ],
 )
 def test_settings_are_read_by_the_type_of_the_parameter(text, expected):
@@ -238,6 +270,10 @@ def test_settings_are_read_by_the_type_of_the_parameter(text, expected):
         ("range=4,-4", "min < max"),
         ("normalize_iterations=1", "true or false, not '1'"),
         ("paths=6", "4 or 8, not '6'"),
+        ("robust_tau=1,,2", "parameter robust_tau must be a number from 0 to 1000, or 1 to 64 values"),
+        ("robust_tau=()", "parameter robust_tau"),
+        ("robust_tau=", "parameter robust_tau"),
+        ("choice=3", "parameter choice must be P1 and P2"),
     ],
 )
 def test_bad_settings(text, says):

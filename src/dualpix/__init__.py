@@ -9,7 +9,7 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import filters, metrics
+    from . import baselines, filters, metrics
     from .calibration import Calibration, calibrate, read_calibration
     from .captures import read_capture
     from .io import read_map, read_pair, write_map
@@ -45,6 +45,7 @@ __all__ = [
     "Params",
     "Result",
     "__version__",
+    "baselines",
     "calibrate",
     "disparity",
     "filters",
@@ -63,7 +64,7 @@ def __getattr__(name: str) -> object:
     value: object
     if name in _HOMES:
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif name in ("filters", "metrics"):
+    elif name in ("baselines", "filters", "metrics"):
         value = import_module(f".{name}", __name__)
     elif name == "__version__":
         value = _version()

@@ -1,0 +1,224 @@
+"""Wide-baseline stereo: scores on Middlebury, and time and memory against OpenCV's StereoSGBM.
+
+    python benchmarks/stereo.py DATA [--threads N] [--repeat N] [--only scores|ablation|speed|memory]
+
+DATA holds folders of Middlebury (v3) scenes at any depth: im0.png, im1.png, calib.txt, disp0GT.pfm, mask0nocc.png.
+Scores are means over the scenes, proper protocol, pixels visible in both views. Times are the best of the repeats,
+taken in turn, of arrays in memory. Peak memory (Linux) is that of a process of its own, less that of one that holds the
+same views and does nothing.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+import dualpix
+from dualpix import baselines, filters
+from dualpix.captures import known_range
+from dualpix.io import read_image, read_map
+from dualpix.metrics import bad_pixels
+
+LARGE = (2000, 1500)  # 3 megapixels
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    left: np.ndarray
+    right: np.ndarray
+    range: Range
+    truth: np.ndarray
+    visible: np.ndarray
+
+
+def scenes(data: Path) -> dict[str, Scene]:
+    found = {}
+    for left in sorted(data.glob("**/im0.png")):
+        folder = left.parent
+        found[folder.name] = Scene(
+            read_image(left),
+            read_image(folder / "im1.png"),
+            known_range(left),
+            read_map(folder / "disp0GT.pfm"),
+            read_image(folder / "mask0nocc.png") == 255,
+        )
+    return found
+
+
+# ---- the methods -----------------------------------------------------------------------------------------
+
+
+def cca(preset: str, **options: object) -> Callable[[Scene], np.ndarray]:
+    return lambda s: dualpix.disparity(s.left, s.right, preset, range=s.range, **options).disparity
+
+
+def sgm(P1: float, P2: float) -> Callable[[Scene], np.ndarray]:
+    return lambda s: baselines.sgm(s.left, s.right, s.range, P1=P1, P2=P2)
+
+
+def sgbm_raw(s: Scene) -> np.ndarray:
+    """As OpenCV leaves it, but what it leaves open is one below the range, as in its own output."""
+    d = baselines.opencv_sgbm(s.left, s.right, s.range)
+    return np.where(np.isnan(d), np.float32(s.range[0] - 1), d)
+
+
+def sgbm_helped(s: Scene) -> np.ndarray:
+    """With views padded so that no column is lost, and holes filled."""
+    pad = round(s.range[1])
+    views = (np.pad(view, ((0, 0), (pad, 0), (0, 0)), mode="edge") for view in (s.left, s.right))
+    return filters.fill_holes(baselines.opencv_sgbm(*views, s.range)[:, pad:])
+
+
+METHODS = {
+    "stereo": cca("stereo"),
+    "stereo, solver": cca("stereo", filter="solver"),
+    "stereo-paper": cca("stereo-paper"),
+    "stereo-paper, solver": cca("stereo-paper", filter="solver"),
+    "own SGM, P1 3 P2 8": sgm(3, 8),
+    "own SGM, P1 1 P2 8": sgm(1, 8),
+    "OpenCV SGBM HH": sgbm_raw,
+    "OpenCV SGBM HH, padded, filled": sgbm_helped,
+}
+
+
+# The preset `stereo` with one thing changed.
+CHANGES: dict[str, dict[str, object]] = {
+    "as it is": {},
+    "published cost: bt on detail": {"cost": "bt", "detail": "cost", "choice": (0.25, 4), "invalid_threshold": 1e-3},
+    "published vertex: encc": {"subpixel": "encc"},
+    "vertex of a parabola": {"subpixel": "parabola"},
+    "lowest minimum, no choice": {"choice": (0, 0), "ambiguity": 0.1},
+    "2 candidates": {"candidates": 2},
+    "6 candidates": {"candidates": 6},
+    "P2 8": {"choice": (1.5, 8)},
+    "P2 32": {"choice": (1.5, 32)},
+    "one scale": {"iterations": (4,)},
+    "prior weight 0.003": {"prior_weight": 0.003},
+    "prior weight 0.03": {"prior_weight": 0.03},
+    "quadratic: no robust tau": {"robust_tau": 0},
+    "window 3": {"window": 3},
+    "window 7": {"window": 7},
+    "no speckles removed": {"speckles": (0, 0)},
+    "no median after the filter": {"median_radius": 0},
+}
+
+
+def score(found: dict[str, Scene]) -> None:
+    print(f"means over {len(found)} scenes, proper protocol")
+    print("| method | bad 0.5 | bad 1 | bad 2 | RMSE |\n|---|---|---|---|---|")
+    for name, method in METHODS.items():
+        print(f"| {name} | {means(method, found)} |", flush=True)
+
+
+def ablation(found: dict[str, Scene]) -> None:
+    print("| | unfiltered: bad 0.5 | bad 1 | bad 2 | RMSE | solver: bad 0.5 | bad 1 | bad 2 | RMSE |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, change in CHANGES.items():
+        pair = (means(cca("stereo", **change, filter=filter), found) for filter in ("none", "solver"))
+        print(f"| {name} | {' | '.join(pair)} |", flush=True)
+
+
+def means(method: Callable[[Scene], np.ndarray], found: dict[str, Scene]) -> str:
+    scores = [bad_pixels(method(s), s.truth, s.visible) for s in found.values()]
+    keys = ("bad_0_5", "bad_1", "bad_2", "rmse")
+    return " | ".join(f"{np.mean([getattr(each, key) for each in scores]):.2f}" for key in keys)
+
+
+# ---- time and memory -------------------------------------------------------------------------------------
+
+
+def hh(left: np.ndarray, right: np.ndarray, disparities: int) -> None:
+    grey = [cv2.cvtColor(view, cv2.COLOR_RGB2GRAY) for view in (left, right)]
+    count = -(-disparities // 16) * 16
+    matcher = cv2.StereoSGBM.create(0, count, 5, 8 * 25, 32 * 25, mode=cv2.STEREO_SGBM_MODE_HH)
+    matcher.compute(*grey)
+
+
+def speed(scene: Scene, threads: int, repeat: int) -> None:
+    cv2.setNumThreads(threads)
+    compare(scene.left, scene.right, round(scene.range[1]), threads, repeat)
+    large = (cv2.resize(view, LARGE, interpolation=cv2.INTER_CUBIC) for view in (scene.left, scene.right))
+    compare(*large, 256, threads, repeat)
+
+
+def compare(left: np.ndarray, right: np.ndarray, disparities: int, threads: int, repeat: int) -> None:
+    runs: dict[str, Callable[[], object]] = {
+        "stereo": lambda: dualpix.disparity(left, right, "stereo", range=(0, disparities), threads=threads),
+        "own SGM": lambda: baselines.sgm(left, right, (0, disparities), threads=threads),
+        "SGBM HH": lambda: hh(left, right, disparities),
+    }
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(repeat):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    ratios = (f"{name} {seconds:.3f} s, {seconds / best['SGBM HH']:.2f} of HH" for name, seconds in best.items())
+    size = f"{left.shape[1]}x{left.shape[0]}, {disparities} disparities, {threads} threads"
+    print(f"{size}: " + "; ".join(ratios), flush=True)
+
+
+RUNS = {
+    "nothing": "",
+    "stereo": "dualpix.disparity(left, right, 'stereo', range=(0, n), threads={threads})",
+    "SGBM HH": "cv2.StereoSGBM.create(0, n, 5, 200, 800, mode=cv2.STEREO_SGBM_MODE_HH).compute(left, right)",
+}
+CHILD = r"""
+import re, cv2, numpy as np, dualpix, dualpix.pipeline
+width, height = {size}
+texture = np.random.default_rng(0).integers(0, 255, (height, width + 64), np.uint8)
+left, right, n = texture[:, 64:].copy(), texture[:, 44:-20].copy(), {disparities}
+{run}
+print(re.search(r"VmHWM:\s*(\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def peak_megabytes(name: str, disparities: int, threads: int) -> float:
+    run = RUNS[name].format(threads=threads)
+    code = CHILD.format(size=LARGE, disparities=disparities, run=run)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return int(done.stdout) / 1024
+
+
+def memory(threads: int) -> None:
+    pixels = LARGE[0] * LARGE[1]
+    base = peak_megabytes("nothing", 32, threads)
+    for disparities in (32, 64, 128, 256, 512):
+        used = {name: peak_megabytes(name, disparities, threads) - base for name in ("stereo", "SGBM HH")}
+        floats = used["stereo"] * 2**20 / (4 * pixels)
+        print(
+            f"{LARGE[0]}x{LARGE[1]}, {disparities} disparities: stereo {used['stereo']:.0f} MB ({floats:.1f} floats a "
+            f"pixel), SGBM HH {used['SGBM HH']:.0f} MB, ratio {used['stereo'] / used['SGBM HH']:.2f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", choices=("scores", "ablation", "speed", "memory"))
+    args = parser.parse_args()
+    found = scenes(args.data)
+    if not found:
+        parser.error(f"no im0.png under {args.data}")
+    if args.only in (None, "scores"):
+        score(found)
+    if args.only in (None, "ablation"):
+        ablation(found)
+    if args.only in (None, "speed"):
+        speed(found.get("Motorcycle") or next(iter(found.values())), args.threads, args.repeat)
+    if args.only in (None, "memory"):
+        memory(args.threads)
+
+
+if __name__ == "__main__":
+    main()
