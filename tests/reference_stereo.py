@@ -20,14 +20,10 @@ def minima(C, disparities, minimum):
     The first and the last disparity have but one neighbour and are none.
     """
     before, at, after = C[:-2], C[1:-1], C[2:]
-    found, l, r = (at <= before) & (at < after), before - at, after - at
-    offset = {
-        "whole": lambda l, r: 0 * l,
-        "parabola": reference.vertex_parabola,
-        "equiangular": reference.vertex_equiangular,
-    }[minimum]
-    x = offset(np.where(found, l, 1.0), np.where(found, r, 1.0))
-    return found, np.array(disparities[1:-1], float)[:, None, None] + x, (l + r) / 2
+    found = (at <= before) & (at < after)
+    rises = np.where(found, before - at, 0), np.where(found, after - at, 0)
+    x = 0 if minimum == "whole" else reference.vertex(*rises, minimum, None)
+    return found, np.array(disparities[1:-1], float)[:, None, None] + x, sum(rises) / 2
 
 
 def candidates(C, disparities, minimum, kept):

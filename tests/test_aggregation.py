@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -326,7 +327,7 @@ def test_several_tolerances_are_taken_one_after_the_other(tau):
     for n, d in enumerate(found, 1):
         expected = reference.minimizer(*reference.aggregate_exact(*as_float, 50, 30, 8, n, tau))
         np.testing.assert_allclose(d, expected, rtol=1e-4, atol=1e-4)
-    assert all(np.abs(a - b).max() > 1e-4 for a, b in zip(found[:2], found[1:3], strict=True))
+    assert all(np.abs(a - b).max() > 1e-4 for a, b in pairwise(found[:3]))
 
 
 # ---- before aggregation -----------------------------------------------------------------------------
@@ -381,7 +382,7 @@ def test_the_kernel_refuses_what_it_cannot_read():
     with pytest.raises(ValueError, match="4 or 8"):
         _core.aggregate(*maps, PAPER, 1, 1, 6, *rest)
     for messages in (-1, 3):
-        with pytest.raises(ValueError, match="0 .paper., 1 .exact. or 2 .jumps."):
+        with pytest.raises(ValueError, match=r"0 .paper., 1 .exact. or 2 .jumps."):
             _core.aggregate(*maps, messages, 1, 1, 8, *rest)
     for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]], [maps[3], maps[2]]):
         with pytest.raises(ValueError, match="must not be inputs"):

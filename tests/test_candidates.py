@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import reference
+import reference_filters
 import reference_stereo as oracle
 from conftest import textured_pair
 from dualpix import ParameterError, _core, stereo
@@ -16,14 +17,17 @@ from dualpix.arrays import as_row
 from dualpix.matching import COST, box_taps, gaussian_taps
 from dualpix.params import preset
 
-RNG = np.random.default_rng(6)
 SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (7, 9), (33, 97), (65, 41), (35, 200)]
 NAN = float("nan")
 
 
 def noise(*shape, high=256):
     """Whole intensities, so that sums of few of them are exact."""
-    return RNG.integers(0, high, shape).astype(np.float32)
+    return np.random.default_rng(6).integers(0, high, shape).astype(np.float32)
+
+
+def real_noise(*shape):
+    return np.random.default_rng(6).uniform(0, 255, shape).astype(np.float32)
 
 
 def same_bytes(run):
@@ -45,10 +49,10 @@ IMAGES = {
     "constant": np.full((9, 11), 77, np.float32),
     "black": np.zeros((9, 11), np.float32),
     "checkerboard": (255 * (np.indices((12, 19)).sum(axis=0) % 2)).astype(np.float32),
-    "at the threshold": (100 + 0.75 * RNG.integers(-2, 3, (14, 30))).astype(np.float32),
-    "detail, of both signs": RNG.normal(0, 2, (14, 30)).astype(np.float32),
-    "huge": (1e30 * RNG.normal(0, 1, (14, 30))).astype(np.float32),
-    "infinite": RNG.choice([-np.inf, 0, np.inf], (14, 30)).astype(np.float32),
+    "at the threshold": 100 + 0.75 * noise(14, 30, high=5),
+    "detail, of both signs": (real_noise(14, 30) - 128) / 64,
+    "huge": 1e30 * (real_noise(14, 30) - 128),
+    "infinite": np.array([-np.inf, 0, np.inf], np.float32)[noise(14, 30, high=3).astype(int)],
 }
 
 
@@ -141,7 +145,7 @@ def compare(left, right, disparities, kept=4, minimum="parabola", cost="sad", ta
     *found, winners = find(left, right, disparities, kept, minimum, cost, taps)
     C = volume(left, right, disparities, cost, taps)
     np.testing.assert_array_equal(winners, oracle.right_winners(C, disparities))
-    everything = oracle.candidates(C, disparities, minimum, len(disparities))
+    everything = oracle.candidates(C, disparities, minimum, kept + len(disparities))
     np.testing.assert_array_equal(found[0], everything[0][:kept])
     for k in range(kept):
         same = np.isclose(found[1][k], everything[1], rtol=1e-6, atol=0) & (found[0][k] == everything[0])
@@ -200,10 +204,10 @@ def test_a_plateau_counts_once_and_a_pixel_without_minima_has_no_candidate():
         right = np.array([[0, *costs[::-1]]], np.float32)  # the left pixel at the right end meets them one by one
         left = np.zeros_like(right)
         *found, _ = find(left, right, range(len(costs)), 2, taps=[1.0])
-        return [tuple(float(plane[k, 0, -2 + 1]) for plane in found) for k in range(2)]
+        return [tuple(plane[k, 0, -1] for plane in found) for k in range(2)]
 
     none = (1e6, 0, 0)
-    assert of(0, 5, 3, 6, 9) == [(3, 2 - 0.1, 2.5), none]
+    assert of(0, 5, 3, 9, 9) == [(3, 2 - 0.25, 4), none]
     assert of(0, 5, 3, 3, 9) == [(3, 3 - 0.5, 3), none]
     assert of(0, 9, 1, 9, 1, 9) == [(1, 2, 8), (1, 4, 8)]
     assert of(0, 9, 4, 9, 1, 9) == [(1, 4, 8), (4, 2, 5)]
@@ -225,14 +229,14 @@ def test_candidates_of_anything(data, shape, first, count):
 @pytest.mark.parametrize("minimum", MINIMA)
 def test_candidates_of_the_windows_in_use(cost, taps, minimum):
     """Where no rounding decides what is a minimum, and which is the lower."""
-    left, right = (view + RNG.uniform(0, 3, view.shape).astype(np.float32) for view in textured_pair((50, 150), 7.4))
+    left, right = real_noise(2, 50, 150)
     disparities = range(-2, 20)
     found = find(left, right, disparities, 3, minimum, cost, taps)
     C = volume(left, right, disparities, cost, taps.astype(float))
     expected = oracle.candidates(C, disparities, minimum, 4)
     steps, gaps = np.abs(np.diff(C, axis=0)).min(axis=0), np.diff(expected[0], axis=0).min(axis=0)
     clear = (np.minimum(steps, gaps) > 1e-4) & (expected[0][2] < oracle.NO_CANDIDATE)
-    assert clear.mean() > (0.1 if cost == "census" else 0.4)
+    assert clear.mean() > (0.3 if cost == "census" else 0.85)
     for plane, wanted in zip(found, expected, strict=False):
         np.testing.assert_allclose(plane[:, clear], wanted[:3, clear], rtol=1e-3, atol=1e-3)
 
@@ -248,7 +252,7 @@ def test_values_that_are_no_intensities_do_no_harm():
 
 @pytest.mark.parametrize("cost", KINDS)
 def test_candidates_threads_do_not_matter(cost):
-    left, right = RNG.uniform(0, 255, (2, 137, 211)).astype(np.float32)
+    left, right = real_noise(2, 137, 211)
     same_bytes(lambda threads: find(left, right, range(-3, 30), 5, "equiangular", cost, box_taps(5), threads))
 
 
@@ -435,7 +439,7 @@ def test_distinctness_agrees_with_the_oracle():
     params = preset("stereo-paper").replace(ambiguity=0.3)
     expected = oracle.distinctness(cost.astype(float), d.astype(float), 2.2, 0.3)
     np.testing.assert_allclose(stereo._distinctness(cost, d, params), expected, rtol=1e-3)
-    assert 0.1 < (expected == 1e-4).mean() < 0.9
+    assert (expected == 1e-4).mean() > 0.05
 
 
 # ---- the left-right check --------------------------------------------------------------------------
@@ -444,8 +448,8 @@ def test_distinctness_agrees_with_the_oracle():
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (9, 35), (40, 101)])
 @pytest.mark.parametrize("most", [0, 0.5, 1])
 def test_check(shape, most):
-    left, right = (RNG.integers(-12, 12, shape).astype(np.float32) / 2 for _ in range(2))
-    right[RNG.uniform(size=shape) < 0.1] = left[RNG.uniform(size=shape) < 0.1] = NAN
+    left, right = (noise(2, *shape, high=25) - 12) / 2
+    left[left == 4.5] = right[right == -4.5] = NAN
     found = np.full(shape, 7, np.uint8)
     _core.check_views(left, right, found, most, 2)
     np.testing.assert_array_equal(found, oracle.consistent(left, right, most))
@@ -454,15 +458,15 @@ def test_check(shape, most):
 def test_check_by_hand():
     """left(x) = 2 is at x - 2 of the right view; outside, NaN, infinite or far off is none."""
     left = np.array([[2, 2, 2, 2.4, 2.6, -1, NAN, np.inf, -np.inf, 1e30, -0.4]], np.float32)
-    right = np.array([[3, 1, 3.6, 2, 0, 0, -1, 0, 0, 0, 0.6]], np.float32)
-    expected = [[0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1]]
+    right = np.array([[1, 2, 3.7, 2, 0, 0, -2, 0, 0, 0, 0.6]], np.float32)
+    expected = [[0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]]
     found = np.empty(left.shape, np.uint8)
     _core.check_views(left, right, found, 1.0, 1)
     assert found.tolist() == expected
 
 
 def test_check_threads_do_not_matter():
-    left, right = RNG.uniform(-9, 9, (2, 61, 83)).astype(np.float32)
+    left, right = real_noise(2, 61, 83) / 16
 
     def run(threads):
         found = np.empty(left.shape, np.uint8)
@@ -507,23 +511,23 @@ def compare_refined(left, right, d, window):
 @pytest.mark.parametrize("window", [3, 5, 9])
 @pytest.mark.parametrize("shape", [(20, 61), (33, 40)])
 def test_refine(shape, window):
-    left, right = (view + RNG.normal(0, 1, shape).astype(np.float32) for view in textured_pair(shape, 6.3))
-    d = RNG.integers(4, 9, shape)
-    off = compare_refined(left, right, d, window)
+    left, right = np.stack(textured_pair(shape, 6.3)) + real_noise(2, *shape) / 64
+    off = compare_refined(left, right, 4 + noise(*shape, high=5).astype(int), window)
     assert (off < 1e-3).mean() > 0.99
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (3, 4)])
 def test_refine_small_views(shape):
-    left, right = RNG.uniform(0, 255, (2, *shape)).astype(np.float32)
-    off = compare_refined(left, right, RNG.integers(-9, 9, shape), 7)
+    left, right = real_noise(2, *shape)
+    off = compare_refined(left, right, noise(*shape, high=19).astype(int) - 9, 7)
     assert (off < 1e-3).mean() > 0.8
 
 
 def test_refine_finds_the_shift():
     left, right = textured_pair((60, 90), 6.3)
     moved, textured = refine(left, right, np.full((60, 90), 6), 9)
-    assert np.abs(moved[:, 12:-12] - 6.3).max() < 0.05
+    assert np.abs(moved[:, 12:-12] - 6.3).max() < 0.1
+    assert np.median(moved) == pytest.approx(6.3, abs=0.01)
     assert textured.all()
 
 
@@ -538,15 +542,16 @@ def test_refine_leaves_what_has_no_texture():
 
 @pytest.mark.parametrize("d", [1e5, -1e5, 1e9, -1e9])
 def test_refine_far_outside_the_view(d):
+    """There the last column goes on for ever: nothing to move to."""
     left, right = textured_pair((10, 30), 3)
     moved, textured = refine(left, right, np.full((10, 30), d))
     assert (moved == np.float32(d)).all()
-    assert not textured.any()
+    np.testing.assert_array_equal(textured, refine(left, right, np.full((10, 30), np.sign(d) * 60))[1])
 
 
 def test_refine_threads_do_not_matter():
     left, right = textured_pair((61, 83), 4.4)
-    d = RNG.integers(2, 7, left.shape)
+    d = 2 + noise(*left.shape, high=5)
     same_bytes(lambda threads: refine(left, right, d, threads=threads))
 
 
@@ -570,11 +575,11 @@ def test_refine_refuses(change):
 
 def stepped_pair(shape=(36, 100)):
     """Noise at 3 px, and a nearer part at 9 px, with a flat patch."""
-    far, near = (RNG.uniform(20, 230, (shape[0], shape[1] + 12)).astype(np.float32) for _ in range(2))
+    far, near = real_noise(2, shape[0], shape[1] + 12)
     left, right = far[:, : shape[1]].copy(), far[:, 3 : shape[1] + 3].copy()
     left[8:30, 40:80], right[8:30, 31:71] = near[8:30, 40:80], near[8:30, 40:80]
     left[2:7, 5:30] = right[2:7, 2:27] = 128
-    return [view + RNG.normal(0, 2, shape).astype(np.float32) for view in (left, right)]
+    return np.stack([left, right]) + real_noise(2, *shape)[:, ::-1] / 64
 
 
 @pytest.mark.parametrize(
@@ -596,9 +601,7 @@ def test_local_parabolas_agree_with_the_oracle(params):
     planes = left.astype(float), right.astype(float)
     C = reference.cost_volume(*planes, disparities, params.window, params.cost)
     alpha, beta = oracle.local_parabolas(C, disparities, planes, guide.astype(float), params)
-    same = np.isclose(local.alpha, alpha, rtol=1e-2, atol=1e-14) & np.isclose(
-        local.beta, beta, rtol=1e-2, atol=1e-13
-    )
+    same = np.isclose(local.alpha, alpha, rtol=1e-2, atol=1e-14) & np.isclose(local.beta, beta, rtol=1e-2, atol=1e-13)
     assert same.mean() > 0.99
     assert 0.05 < (alpha < 1e-6).mean() < 0.6  # those the check, the speckles or the texture tell against
 
@@ -620,9 +623,9 @@ def test_local_parabolas_tell_how_the_pair_looks():
     )
     assert low.ends[0] == pytest.approx(agree[np.abs(d - 3) < 1].sum() / d.size, abs=0.03)
     assert high.ends[1] > 0.5
-    assert [len(each.objections()) for each in (low, high)] == [1, 1]
-    assert "lower end of the range" in low.objections()[0]
-    assert "upper end of the range" in high.objections()[0]
+    assert any("lower end of the range" in note for note in low.objections())
+    assert any("upper end of the range" in note for note in high.objections())
+    assert not any("upper" in note for note in low.objections())
 
 
 @pytest.mark.parametrize(
@@ -648,9 +651,9 @@ def test_doubted_and_hidden_pixels_are_filled_from_what_is_around():
     seen = np.ones(d.shape, np.uint8)
     seen[10:30, 14:20] = 0
     whole, sure = stereo.filled(d, seen, preset("stereo"))
-    expected = np.where(d == 30, 3, d)
-    np.testing.assert_array_equal(whole, expected)
-    np.testing.assert_array_equal(sure, (seen == 1) & (d != 30))
+    known = (seen == 1) & (d != 30)
+    np.testing.assert_array_equal(whole, reference_filters.fill_holes(np.where(known, d, NAN)))
+    np.testing.assert_array_equal(sure, known)
     assert sure.dtype == np.float32
     nothing, sure = stereo.filled(d, np.zeros_like(seen), preset("stereo"))
     np.testing.assert_array_equal(nothing, d)

@@ -198,7 +198,12 @@ def test_any_range_and_window(cost, disparities, window):
 def test_any_images(cost, data, shape, first, count):
     values = st.one_of(st.integers(0, 255).map(float), st.floats(0, 255, width=32))
     left, right = (data.draw(hnp.arrays(np.float32, shape, elements=values)) for _ in range(2))
-    compare(left, right, range(first, first + count), PARAMS.replace(cost=cost, window=3 if cost in reference.BOXED else 1.2))
+    compare(
+        left,
+        right,
+        range(first, first + count),
+        PARAMS.replace(cost=cost, window=3 if cost in reference.BOXED else 1.2),
+    )
 
 
 @pytest.mark.parametrize("cost", COST)
