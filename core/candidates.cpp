@@ -56,10 +56,14 @@ DUALPIX_INLINE vfloat offset(vfloat l, vfloat r, Minimum minimum) {
   return 0.5f * (l - r) / max(width, splat(1e-30f));
 }
 
-DUALPIX_INLINE void exchange(vint mask, float* kept, vfloat& candidate) {
-  const vfloat old = load(kept);
-  store(kept, select(mask, candidate, old));
-  candidate = select(mask, old, candidate);
+// A value enters a list of K at the first place where it is lower than what stands there; the rest moves on.
+template <int K>
+DUALPIX_INLINE void insert(const vint* lower, vfloat value, float (*list)[kLanes]) {
+  for (int k = K - 1; k > 0; --k) {
+    const vfloat here = select(lower[k], value, load(list[k]));
+    store(list[k], select(lower[k - 1], load(list[k - 1]), here));
+  }
+  store(list[0], select(lower[0], value, load(list[0])));
 }
 
 // The cost before the present one, at disparity d, joins the K lowest minima where it is one.
@@ -69,13 +73,11 @@ DUALPIX_INLINE void keep(Cell& cell, vfloat cost, float d, Minimum kind) {
   const vint minimum = (at <= before) & (at < cost) & (at < load(cell.cost[K - 1]));
   if (!any(minimum)) return;
   const vfloat l = before - at, r = cost - at;
-  vfloat c = select(minimum, at, splat(kNoCandidate)), v = d + offset(l, r, kind), a = 0.5f * (l + r);
-  for (int k = 0; k < K; ++k) {
-    const vint lower = c < load(cell.cost[k]);
-    exchange(lower, cell.cost[k], c);
-    exchange(lower, cell.disparity[k], v);
-    exchange(lower, cell.curvature[k], a);
-  }
+  vint lower[K];
+  for (int k = 0; k < K; ++k) lower[k] = minimum & (at < load(cell.cost[k]));
+  insert<K>(lower, at, cell.cost);
+  insert<K>(lower, d + offset(l, r, kind), cell.disparity);
+  insert<K>(lower, 0.5f * (l + r), cell.curvature);
 }
 
 // Costs of one row at its i-th disparity: the window's mean along the column, met with the row's minima.
