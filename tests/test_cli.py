@@ -88,7 +88,7 @@ def test_every_public_name_is_there():
 
 
 def test_no_submodule_takes_the_place_of_a_function():
-    functions = set(dualpix.__all__) - {"filters", "metrics"}
+    functions = set(dualpix.__all__) - {"baselines", "filters", "metrics"}
     assert not functions & {module.name for module in pkgutil.iter_modules(dualpix.__path__)}
 
 
@@ -447,12 +447,13 @@ def test_presets_are_listed(call):
     assert json.loads(call("presets", "--json")[1])["dslr-b"]["parameters"] == preset("dslr-b").to_dict()
 
 
-def test_preset_prints_as_a_config_file(call, tmp_path):
-    (tmp_path / "mine.toml").write_text(call("presets", "dslr-b")[1])
+@pytest.mark.parametrize("name", preset_names())
+def test_preset_prints_as_a_config_file(call, tmp_path, name):
+    (tmp_path / "mine.toml").write_text(call("presets", name)[1])
     settings = load_config(tmp_path / "mine.toml")
-    assert settings.pop("preset") == "dslr-b"
-    assert settings.keys() == preset("dslr-b").to_dict().keys()
-    assert preset("dslr-a").replace(**settings) == preset("dslr-b")
+    assert settings.pop("preset") == name
+    assert settings.keys() == preset(name).to_dict().keys()
+    assert preset("dslr-a").replace(**settings) == preset(name)
     record = json.loads(call("presets", "dslr-b", "--json")[1])
     assert (record["name"], record["parameters"]) == ("dslr-b", preset("dslr-b").to_dict())
 

@@ -8,7 +8,16 @@ from hypothesis.extra import numpy as hnp
 
 import reference_filters as reference
 from dualpix import InputError, ParameterError
-from dualpix.filters import YUV, bilateral_solver, fill_holes, guided_filter, remove_speckles, weighted_median
+from dualpix.filters import (
+    YUV,
+    bilateral_solver,
+    fill_holes,
+    guided_filter,
+    post_filter,
+    remove_speckles,
+    weighted_median,
+)
+from dualpix.params import preset
 
 SHAPES = [(1, 1), (1, 23), (19, 1), (2, 2), (13, 22)]
 GUIDED = [guided_filter, bilateral_solver, weighted_median]
@@ -209,6 +218,26 @@ def test_a_large_hole_is_filled_from_all_sides():
     filled = fill_holes(d)
     assert np.abs(filled - 0.1 * x).max() < 2.5
     assert 0 <= filled.min() <= filled.max() <= d[0, -1]
+
+
+@pytest.mark.parametrize("radius", [0, 2])
+@pytest.mark.parametrize("name", ["none", "guided", "solver"])
+def test_after_the_filter_comes_its_median(name, radius):
+    d, guide, confidence = scene((30, 40))
+    d = fill_holes(d)
+    params = preset("stereo").replace(filter=name, median_radius=radius, median_sigma=0.2, guided_window=5)
+    trust = np.maximum(confidence, np.float32(1e-3))
+    colours = {"luma": params.solver_luma, "chroma": params.solver_chroma, "xy": params.solver_xy}
+    expected = {
+        "none": lambda: d,
+        "guided": lambda: guided_filter(d, guide, window=5, eps=params.guided_eps, confidence=trust),
+        "solver": lambda: bilateral_solver(d, guide, lam=params.solver_lambda, confidence=trust, **colours),
+    }[name]()
+    if radius:
+        expected = weighted_median(expected, guide, radius=radius, sigma=0.2, confidence=trust)
+    found = post_filter(d, confidence, guide, params, 2)
+    np.testing.assert_array_equal(found, expected)
+    assert np.isfinite(found).all()
 
 
 # ---- mistakes ------------------------------------------------------------------------------------------------

@@ -110,8 +110,10 @@ def test_replace_changes_only_what_it_names():
     assert changed.replace(window=8, iterations=(3, 3, 2)) == BASE
 
 
-def test_to_dict_survives_json():
-    assert Params(**json.loads(json.dumps(BASE.to_dict(), allow_nan=False))) == BASE
+@pytest.mark.parametrize("name", preset_names())
+def test_to_dict_survives_json(name):
+    params = preset(name)
+    assert Params(**json.loads(json.dumps(params.to_dict(), allow_nan=False))) == params
 
 
 @pytest.mark.parametrize(

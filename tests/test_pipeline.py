@@ -182,7 +182,7 @@ def test_progress_names_every_stage_and_scale(pair):
     calls = []
     dualpix.disparity(*as_uint8(pair), "dslr-a", progress=lambda *call: calls.append(call), **SMALL)
     scales = [(stage, scale, 3) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
-    assert calls == [("read", 0, 0), ("pyramid", 0, 3), *scales, ("confidence", 0, 3)]
+    assert calls == [("read", 0, 0), ("pyramid", 0, 3), *scales, ("confidence", 0, 3), ("confidence", 0, 3)]
 
 
 # ---- the preset that needs no tuning ------------------------------------------------------------------

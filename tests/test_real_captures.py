@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import dualpix
-from dualpix.metrics import affine_invariant
+from dualpix import baselines
+from dualpix.captures import known_range
+from dualpix.io import read_image, read_map
+from dualpix.metrics import affine_invariant, bad_pixels
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +62,58 @@ def test_the_published_method_reproduces(ablation, scenes, subpixel, penalty, pu
     params = dualpix.preset("dslr-a").replace(subpixel=subpixel, penalty=penalty)
     found = ablation.score(next(scenes("dslr")), params)
     assert found.geometric_mean == pytest.approx(published, rel=0.02)
+
+
+# ---- wide baselines ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def teddy(data_dir):
+    """Both views of a Middlebury scene by path, its true disparities, and where both views see them."""
+    folder = data_dir / "middlebury" / "trainingQ" / "Teddy"
+    if not folder.is_dir():
+        pytest.skip(f"no scene at {folder}")
+    visible = read_image(folder / "mask0nocc.png") == 255
+    return folder / "im0.png", folder / "im1.png", read_map(folder / "disp0GT.pfm"), visible
+
+
+@pytest.mark.parametrize(
+    ("name", "filter_", "bad_2", "rmse"),
+    [
+        ("stereo", "none", 5.1, 1.7),
+        ("stereo", "solver", 4.4, 1.3),
+        ("stereo-paper", "none", 6.9, 3.5),
+        ("stereo-paper", "solver", 6.4, 1.7),
+    ],
+)
+def test_stereo_on_middlebury(teddy, name, filter_, bad_2, rmse):
+    """The range comes from calib.txt."""
+    left, right, truth, visible = teddy
+    result = dualpix.disparity(left, right, name, filter=filter_)
+    assert result.searched == (0, 64)
+    assert result.warnings == ()
+    scores = bad_pixels(result.disparity, truth, visible)
+    assert scores.bad_2 < bad_2
+    assert scores.rmse < rmse
+
+
+def test_semi_global_matching_on_middlebury(teddy):
+    left, right, truth, visible = teddy
+    assert bad_pixels(baselines.sgm(left, right, known_range(left)), truth, visible).bad_2 < 6.3
+
+
+@pytest.mark.parametrize("name", ["stereo", "stereo-paper"])
+def test_what_is_odd_about_a_middlebury_pair_is_said(teddy, name):
+    left, right, *_ = teddy
+    swapped = dualpix.disparity(right, left, name)
+    assert any("left-right check" in note for note in swapped.warnings)
+    short = dualpix.disparity(left, right, name, range=(0, 32))
+    assert [note for note in short.warnings if "upper end of the range" in note]
+
+
+def test_what_is_hidden_in_a_middlebury_scene_is_masked(teddy):
+    left, right, truth, visible = teddy
+    masked = np.isnan(dualpix.disparity(left, right, "stereo", mask_occluded=True).disparity)
+    known = np.isfinite(truth)
+    assert masked[known & ~visible].mean() > 0.6
+    assert masked[known & visible].mean() < 0.05
