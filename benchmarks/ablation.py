@@ -13,14 +13,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 import dualpix
-from dualpix.io import OutputSet, read_image
+from dualpix.datasets import open_dataset
+from dualpix.io import OutputSet
 from dualpix.metrics import AffineInvariant, affine_invariant
 
 # ---- the scenes ------------------------------------------------------------------------------------------
@@ -36,59 +37,20 @@ class Scene:
     protocol: str = "proper"
 
 
-def dslr(folder: Path) -> Iterator[Scene]:
-    for left in sorted(folder.glob("*_L.jpg")):
-        stem = left.name.removesuffix("L.jpg")
-        right, truth = (read_image(left.with_name(stem + end)) for end in ("R.jpg", "D.TIF"))
-        yield Scene(read_image(left), right, truth / np.float32(255), "paper-dslr")
+def scenes(name: str, protocol: str, folder: Path) -> Iterator[Scene]:
+    """Those of a data set as dualpix.datasets reads them; none if there is no such folder."""
+    if not folder.is_dir():
+        return
+    dataset = open_dataset(name, folder)
+    for each in map(dataset.load, dataset.scenes):
+        yield Scene(each.left, each.right, each.truth, protocol)
 
 
-def pixel4(folder: Path) -> Iterator[Scene]:
-    """Raw green planes, made even by the picture of a white sheet and brought to display gamma."""
-    black, white_share, gamma = 1024, 99.5, 1 / 2.2
-
-    def light(name: str) -> np.ndarray:
-        return read_image(folder / name).astype(np.float32) - black
-
-    sides = ("left", "right")
-    names = sorted(path.name.removesuffix("left.png") for path in folder.glob("*_left.png"))
-    sheets = [cv2.GaussianBlur(light(f"calibration/white_sheet_{side}.png"), (0, 0), 20) for side in sides if names]
-    for name in names:
-        even = [np.maximum(light(f"{name}{side}.png"), 0) / sheet for side, sheet in zip(sides, sheets, strict=True)]
-        white = np.percentile(even[0], white_share)
-        left, right = (np.clip(view / white, 0, 1, dtype=np.float32) ** gamma for view in even)
-        known = read_image(folder / f"gt_defocus_map/{name}gt.png") / np.float32(255)
-        known[known == 0] = np.nan
-        yield Scene(left, right, centred(known, left.shape))
-
-
-def r6ii(folder: Path) -> Iterator[Scene]:
-    """Pairs with a depth map beside them, scored on the inverse of the depth."""
-    for depth in sorted(folder.glob("**/d.png")):
-        left, right = (read_image(depth.with_name(name)) for name in ("l.png", "r.png"))
-        yield Scene(left, right, inverse_depth(read_image(depth), left.shape[:2]))
-
-
-SETS: dict[str, Callable[[Path], Iterator[Scene]]] = {"dslr": dslr, "pixel4": pixel4, "r6ii": r6ii}
-
-
-def centred(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The values in the middle of a map of that shape, NaN around them."""
-    whole = np.full(shape, np.nan, np.float32)
-    y, x = ((outer - inner) // 2 for outer, inner in zip(shape, values.shape, strict=True))
-    whole[y : y + values.shape[0], x : x + values.shape[1]] = values
-    return whole
-
-
-def inverse_depth(depth: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Inverse depth from 0 to 1, of depths in millimetres (16 bit) or 255ths of 10 m (8 bit), if 0.1 to 10 m."""
-    plane = depth if depth.ndim == 2 else depth[..., 0]
-    metres = plane.astype(np.float32) / (1000 if plane.dtype == np.uint16 else 25.5)
-    if metres.shape != shape:
-        metres = cv2.resize(metres, shape[::-1], interpolation=cv2.INTER_NEAREST)
-    inverse = 1 / np.where((metres > 0.1) & (metres < 10), metres, np.nan)
-    low, high = np.nanmin(inverse), np.nanmax(inverse)
-    return (inverse - low) / (high - low)
+SETS: dict[str, Callable[[Path], Iterator[Scene]]] = {
+    "dslr": partial(scenes, "dslr", "paper-dslr"),
+    "pixel4": partial(scenes, "pixel4", "proper"),
+    "r6ii": partial(scenes, "r6ii", "proper"),
+}
 
 
 def load(data: Path, wanted: Iterable[str]) -> dict[str, list[Scene]]:

@@ -93,7 +93,6 @@ CHANGES: dict[str, dict[str, object]] = {
     "as it is": {},
     "published cost: bt on detail": {"cost": "bt", "detail": "cost", "choice": (0.25, 4), "invalid_threshold": 1e-3},
     "published vertex: encc": {"subpixel": "encc"},
-    "vertex of a parabola": {"subpixel": "parabola"},
     "lowest minimum, no choice": {"choice": (0, 0), "ambiguity": 0.1},
     "2 candidates": {"candidates": 2},
     "6 candidates": {"candidates": 6},

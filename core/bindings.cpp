@@ -22,6 +22,7 @@
 #include "regions.h"
 #include "sgm.h"
 #include "solver.h"
+#include "tiles.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -91,7 +92,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
   require(cost >= 0 && cost < dualpix::kCosts, "cost must be 0 (sad), 1 (ssd), 2 (ncc), 3 (zncc), 4 (bt) or 5 (census)");
-  require(subpixel >= 0 && subpixel <= 3, "subpixel must be 0 (parabola), 1 (histeq), 2 (encc) or 3 (equiangular)");
+  require(subpixel >= 0 && subpixel <= 2, "subpixel must be 0 (parabola), 1 (histeq) or 2 (encc)");
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   const dualpix::Matching options = {(dualpix::Cost)cost,
@@ -181,7 +182,7 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
   require(cost_kind >= 0 && cost_kind < dualpix::kCosts && !dualpix::correlates((dualpix::Cost)cost_kind),
           "cost must be 0 (sad), 1 (ssd), 4 (bt) or 5 (census)");
-  require(minimum >= 0 && minimum <= 2, "minimum must be 0 (whole), 1 (parabola) or 2 (equiangular)");
+  require(minimum >= 0 && minimum <= 1, "minimum must be 0 (whole) or 1 (parabola)");
   const dualpix::Search options = {(dualpix::Cost)cost_kind,
                                    first,
                                    count,
@@ -239,6 +240,28 @@ void sgm(Map left, Map right, Output d, int first, int count, Row taps, float P1
   const dualpix::SemiGlobal options = {first, count, {taps.data(), (int)taps.shape(0) - 1}, P1, P2};
   nb::gil_scoped_release release;
   dualpix::sgm(left.data(), right.data(), d.data(), (int)left.shape(0), (int)left.shape(1), options, threads);
+}
+
+dualpix::Kernel kernel(const Map& taps, size_t margin) {
+  require(taps.shape(0) % 2 == 1 && taps.shape(1) % 2 == 1, "kernels must have odd sides");
+  require(taps.shape(0) / 2 <= margin && taps.shape(1) / 2 <= margin, "kernels must not reach beyond the margin");
+  return {taps.data(), (int)(taps.shape(0) / 2), (int)(taps.shape(1) / 2)};
+}
+
+void tile_sums(Map left, Map right, Map k_left, Map k_right, Output sums, Output squares, int margin, int tile,
+               int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  require(margin >= 0 && 2 * (size_t)margin < std::min(left.shape(0), left.shape(1)), "views must exceed their margin");
+  require(tile >= 1, "tile must be 1 or more");
+  const size_t h = left.shape(0) - 2 * margin, w = left.shape(1) - 2 * margin;
+  require(sums.shape(0) == (h - 1) / tile + 1 && sums.shape(1) == (w - 1) / tile + 1, "sums must have one value a tile");
+  same_shape(sums, squares, "squares must have the shape of sums");
+  require(sums.data() != squares.data(), "sums and squares must not be the same map");
+  const dualpix::Kernel of_left = kernel(k_left, margin), of_right = kernel(k_right, margin);
+  nb::gil_scoped_release release;
+  dualpix::tile_sums(left.data(), right.data(), of_left, of_right, sums.data(), squares.data(), (int)h, (int)w, margin,
+                     tile, threads);
 }
 
 // What the filters take: a map, its confidence if there is one, and the planes of its guide.
@@ -324,6 +347,9 @@ NB_MODULE(_core, m) {
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
   m.def("sgm", sgm, map("left"), map("right"), map("d"), "first"_a, "count"_a, map("taps"), "P1"_a, "P2"_a, "threads"_a,
         "d = semi-global matching of the Birchfield-Tomasi cost over the disparities first .. first + count - 1.");
+  m.def("tile_sums", tile_sums, map("left"), map("right"), map("k_left"), map("k_right"), map("sums"), map("squares"),
+        "margin"_a, "tile"_a, "threads"_a,
+        "Sums over tiles of e = k_left * left - k_right * right and of its square; the views have a margin.");
   m.def("census", census, map("image"), map("codes"), "threads"_a,
         "codes = which of the 24 neighbours of a pixel are darker, a bit each.");
   m.def("find_candidates", find_candidates, map("left"), map("right"), map("cost"), map("disparity"), map("curvature"),

@@ -52,8 +52,7 @@ DUALPIX_INLINE bool any(vint mask) {
 // How far from its whole disparity a minimum lies, by the rises l and r on its two sides.
 DUALPIX_INLINE vfloat offset(vfloat l, vfloat r, Minimum minimum) {
   if (minimum == Minimum::whole) return vfloat{};
-  const vfloat width = minimum == Minimum::parabola ? l + r : max(l, r);
-  return 0.5f * (l - r) / max(width, splat(1e-30f));
+  return 0.5f * (l - r) / max(l + r, splat(1e-30f));
 }
 
 // A value enters a list of K at the first place where it is lower than what stands there; the rest moves on.

@@ -7,7 +7,7 @@ namespace dualpix {
 
 constexpr int kMostKept = 6;
 
-enum class Minimum { whole, parabola, equiangular };  // where it lies: at the disparity itself, or between by its neighbours
+enum class Minimum { whole, parabola };  // where it lies: at the disparity itself, or at the vertex between
 
 struct Search {
   Cost cost;         // none that correlates

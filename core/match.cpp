@@ -147,8 +147,6 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
 // x in [-1/2, 1/2], the offset of the minimum from d0, given the rises l and r on its two sides.
 float vertex_parabola(float l, float r) { return l + r > 0 ? (l - r) / (2 * (l + r)) : 0.0f; }
 
-float vertex_equiangular(float l, float r) { return l + r > 0 ? (l - r) / (2 * std::max(l, r)) : 0.0f; }
-
 float vertex_histeq(float l, float r, const float* bias) {
   const float small = std::min(l, r), large = std::max(l, r), t = large > 0 ? small / large : 1.0f;
   const float distance = 0.5f - 0.25f * (t + t * t), x = l <= r ? -distance : distance;
@@ -172,9 +170,7 @@ bool vertex(const Tile& tile, int x, int y, float l, float r, const Matching& o,
   if (o.subpixel == Subpixel::encc)
     return tile.encc->peak(x, y, o.first + (int)m.index[x], m.distance_before[x], m.distance[x], m.distance_after[x],
                            offset);
-  *offset = o.subpixel == Subpixel::parabola      ? vertex_parabola(l, r)
-            : o.subpixel == Subpixel::equiangular ? vertex_equiangular(l, r)
-                                                  : vertex_histeq(l, r, o.bias);
+  *offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : vertex_histeq(l, r, o.bias);
   return true;
 }
 

@@ -5,7 +5,7 @@
 
 namespace dualpix {
 
-enum class Subpixel { parabola, histeq, encc, equiangular };
+enum class Subpixel { parabola, histeq, encc };
 
 constexpr int kBiasSteps = 21;  // the bias table covers x = -1, -0.9 ... 1
 

@@ -144,11 +144,6 @@ def vertex_parabola(l, r):
     return np.divide(l - r, 2 * (l + r), out=np.zeros_like(l), where=l + r > 0)
 
 
-def vertex_equiangular(l, r):
-    """Offset of the crossing of two lines of equal and opposite slope through three costs."""
-    return np.divide(l - r, 2 * np.maximum(l, r), out=np.zeros_like(l), where=l + r > 0)
-
-
 def vertex_histeq(l, r, bias):
     """Offset by the histogram-equalised kernel, less its calibrated bias at x = -1, -0.9 ... 1."""
     small, large = np.minimum(l, r), np.maximum(l, r)
@@ -158,8 +153,7 @@ def vertex_histeq(l, r, bias):
 
 
 def vertex(l, r, subpixel, bias):
-    plain = {"parabola": vertex_parabola, "equiangular": vertex_equiangular}
-    return plain[subpixel](l, r) if subpixel in plain else vertex_histeq(l, r, bias)
+    return vertex_parabola(l, r) if subpixel == "parabola" else vertex_histeq(l, r, bias)
 
 
 def windows(image, n, reach):

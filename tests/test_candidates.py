@@ -104,7 +104,7 @@ def test_census_threads_do_not_matter():
 # ---- candidates ------------------------------------------------------------------------------------
 
 KINDS = {name: COST.index(name) for name in ("sad", "ssd", "bt", "census")}
-MINIMA = ("whole", "parabola", "equiangular")
+MINIMA = ("whole", "parabola")
 # Windows whose means are exact: of one, three and five pixels a side, centre first.
 EXACT = {1: [1.0], 3: [0.5, 0.25], 5: [0.25, 0.25, 0.125]}
 
@@ -247,7 +247,7 @@ def test_values_that_are_no_intensities_do_no_harm():
 @pytest.mark.parametrize("cost", KINDS)
 def test_candidates_threads_do_not_matter(cost):
     left, right = real_noise(2, 137, 211)
-    same_bytes(lambda threads: find(left, right, range(-3, 30), 5, "equiangular", cost, box_taps(5), threads))
+    same_bytes(lambda threads: find(left, right, range(-3, 30), 5, "parabola", cost, box_taps(5), threads))
 
 
 MAP, PLANES = np.zeros((4, 5), np.float32), np.zeros((2, 4, 5), np.float32)
@@ -268,7 +268,7 @@ MAP, PLANES = np.zeros((4, 5), np.float32), np.zeros((2, 4, 5), np.float32)
         ({"first": -(2**20) - 1}, "within 2"),
         ({"taps": as_row([])}, "taps"),
         *[({"cost_kind": kind}, "sad.*census") for kind in (-1, 2, 3, 6)],
-        *[({"minimum": minimum}, "whole.*equiangular") for minimum in (-1, 3)],
+        *[({"minimum": minimum}, "whole.*parabola") for minimum in (-1, 2)],
         ({"left": np.zeros((0, 5), np.float32), "right": np.zeros((0, 5), np.float32)}, "1 to 2"),
     ],
 )
@@ -635,7 +635,7 @@ def test_local_parabolas_tell_how_the_pair_looks():
     params = preset("stereo")
     local = stereo.local_parabolas((left, right), (left, right), left, range(-1, 20), params, threads=2)
     C = reference.cost_volume(left.astype(float), right.astype(float), range(-1, 20), params.window, "census")
-    cost, d, a = oracle.candidates(C, range(-1, 20), "equiangular", 4)
+    cost, d, a = oracle.candidates(C, range(-1, 20), "parabola", 4)
     d, *_ = oracle.choose(cost, d, a, left.astype(float), *params.choice, params.edge_sigma)
     agree = oracle.consistent(d, oracle.right_winners(C, range(-1, 20)), 1)
     assert local.agreeing == pytest.approx(agree.mean(), abs=0.01)
@@ -689,7 +689,7 @@ def test_doubted_and_hidden_pixels_are_filled_from_what_is_around():
     [
         ({"cost": "ncc"}, "parameter cost ncc keeps no candidates: take census, or candidates=1"),
         ({"cost": "zncc"}, "parameter cost zncc keeps no candidates: take census, or candidates=1"),
-        ({"subpixel": "histeq"}, "parameter subpixel histeq keeps no candidates: take equiangular, or candidates=1"),
+        ({"subpixel": "histeq"}, "parameter subpixel histeq keeps no candidates: take parabola, or candidates=1"),
     ],
 )
 def test_what_keeps_no_candidates(changes, says):

@@ -144,7 +144,7 @@ def decided_at_least(name, cost):
     return 0.8 if cost == "census" else 0.95
 
 
-@pytest.mark.parametrize(("subpixel", "noise_floor"), [("parabola", 0), ("histeq", 0.2), ("equiangular", 0)])
+@pytest.mark.parametrize(("subpixel", "noise_floor"), [("parabola", 0), ("histeq", 0.2)])
 @pytest.mark.parametrize("cost", COST)
 @pytest.mark.parametrize("name", IMAGES)
 def test_agrees_with_the_oracle(name, cost, subpixel, noise_floor):
@@ -316,7 +316,7 @@ def test_border(width, disparities):
         ({"count": 2}, "three disparities"),
         ({"bias": as_row([0.0])}, "21"),
         ({"taps": as_row([])}, "taps"),
-        ({"subpixel": 4}, "encc.*equiangular"),
+        ({"subpixel": 3}, "histeq.*encc"),
         ({"subpixel": -1}, "parabola"),
         ({"cost": 6}, "sad.*zncc.*census"),
         ({"cost": -1}, "sad.*zncc"),

@@ -358,7 +358,7 @@ def test_what_is_masked_of_the_motorcycle_is_worse_than_the_rest():
     [
         ({"cost": "ncc"}, "parameter cost ncc keeps no candidates: take census, or candidates=1"),
         ({"cost": "zncc"}, "parameter cost zncc keeps no candidates: take census, or candidates=1"),
-        ({"subpixel": "histeq"}, "parameter subpixel histeq keeps no candidates: take equiangular, or candidates=1"),
+        ({"subpixel": "histeq"}, "parameter subpixel histeq keeps no candidates: take parabola, or candidates=1"),
     ],
 )
 def test_what_keeps_no_candidates_is_refused(changes, says):

@@ -86,6 +86,17 @@ def check_views(left: _Map, right: _Map, consistent: _Mask, most: float, threads
 def sgm(
     left: _Map, right: _Map, d: _Map, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int
 ) -> None: ...
+def tile_sums(
+    left: _Map,
+    right: _Map,
+    k_left: _Map,
+    k_right: _Map,
+    sums: _Map,
+    squares: _Map,
+    margin: int,
+    tile: int,
+    threads: int,
+) -> None: ...
 def guided_filter(
     d: _Map, confidence: _Map | None, guide: _Map, out: _Map, radius: int, eps: float, threads: int
 ) -> None: ...

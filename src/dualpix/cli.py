@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from .errors import DualpixError, InputError, OutputError
-from .progress import progress_bar
+from .progress import progress_bar, step_bar
 from .sidecar import describe, map_record, sidecar_path, to_json
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .params import Params
 
 PROTOCOLS = ("proper", "paper-dslr", "paper-google", "paper-stereo")
+DATASETS = ("dslr", "google", "pixel4", "r6ii", "middlebury")
 
 
 # ---- running and failing -------------------------------------------------------------------------
@@ -393,38 +395,132 @@ def calibrate(
 # ---- evaluate ------------------------------------------------------------------------------------
 
 
+OF_MAPS = ("gt", "protocol", "mask", "confidence", "crop")
+OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet")
+
+
 @cli.command()
 @click.argument("est", type=_path)
-@click.argument("gt", type=_path)
+@click.argument("gt", type=_path, metavar="GT", required=False)
 @click.option("--protocol", type=click.Choice(PROTOCOLS), default="proper", help="How to score.")
 @click.option("--mask", type=_path, metavar="FILE", help="Score only where this image is white.")
 @click.option("--confidence", type=_path, metavar="FILE", help="Weight of each pixel in the affine-invariant scores.")
 @click.option("--crop", type=click.IntRange(0), metavar="N", help="Leave out a border of N px.")
+@click.option("--dataset", type=click.Choice(DATASETS), help="EST is the folder of this data set.")
+@click.option(
+    "--method",
+    "methods",
+    metavar="NAME",
+    multiple=True,
+    help="A preset, preset+guided, preset+solver, a baseline, or your own package.module:function; repeatable.",
+)
+@click.option("--report", type=_path, metavar="FILE.html", help="Write a page with all maps.")
+@click.option("--csv", "table", type=_path, metavar="FILE", help="Write the scores of every scene.")
+@click.option("--cache", type=_path, metavar="DIR", help="Folder of finished maps, to go on after an interruption.")
+@click.option("--threads", type=int, metavar="N", help="By default DUALPIX_THREADS, else all cores.")
 @json_option
+@force_option
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@click.pass_context
 def evaluate(
+    context: click.Context,
     est: str,
-    gt: str,
+    gt: str | None,
     protocol: str,
     mask: str | None,
     confidence: str | None,
     crop: int | None,
+    dataset: str | None,
+    methods: tuple[str, ...],
+    report: str | None,
+    table: str | None,
+    cache: str | None,
+    threads: int | None,
     as_json: bool,
+    force: bool,
+    quiet: bool,
 ) -> None:
-    """Score the map EST against the ground truth GT; lower is better.
+    """Score the map EST against the ground truth GT, or methods on a data set; lower is better.
 
     GT is in pixels and NaN or infinite where unknown (0 in a 16-bit PNG, which is read as KITTI); other
     integers are a relative depth over their full scale. The affine-invariant scores allow EST any scale
     and offset; bad pixels and RMSE allow none and need a GT in pixels.
 
+    With --dataset, EST is the folder of a data set, or one that holds it by name, and every METHOD runs on every
+    scene; what is finished is not done again. Exit status 1 if scenes were skipped or methods failed.
+
     \b
     Example:
       dualpix evaluate out.tiff truth.pfm --crop 20
+      dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm --report report.html
     """
+    if dataset is not None:
+        _refuse(context, OF_MAPS, "has no place with --dataset: leave it out")
+        _evaluate_dataset(context, est, dataset, methods, report, table, cache, threads, as_json, force, quiet)
+        return
+    _refuse(context, OF_DATASETS, "goes with --dataset: give that too")
+    if gt is None:
+        raise click.UsageError("Missing argument 'GT'; for a folder of scenes, --dataset", context)
     from .evaluation import evaluate as score
     from .evaluation import score_lines
 
     scores = score(est, gt, protocol, mask, confidence, crop)
     click.echo(to_json({"est": est, "gt": gt, **scores}) if as_json else score_lines(scores))
+
+
+def _refuse(context: click.Context, names: tuple[str, ...], why: str) -> None:
+    for param in context.command.params:
+        given = param.name and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+        if given and param.name in names:
+            raise click.UsageError(f"{param.get_error_hint(context)} {why}", context)
+
+
+def _evaluate_dataset(
+    context: click.Context,
+    folder: str,
+    dataset: str,
+    methods: tuple[str, ...],
+    report: str | None,
+    table: str | None,
+    cache: str | None,
+    threads: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    from .comparison import compare
+    from .datasets import open_dataset
+    from .io import OutputSet
+    from .methods import method
+    from .tables import comparison_csv, comparison_lines, comparison_record
+
+    found = open_dataset(dataset, folder)
+    chosen = [method(name) for name in methods or (found.method,)]
+    outputs = _given(report=report, csv=table)
+    if report is not None and not report.lower().endswith((".html", ".htm")):
+        raise OutputError(f"{report}: a report is an .html file: give it that suffix")
+    with OutputSet(outputs.values(), force=force) as files:
+        with step_bar(not quiet) as progress:
+            result = compare(
+                found, chosen, threads=threads, cache=cache, progress=progress, pictures=report is not None
+            )
+        if report is not None:
+            from .report import report_page
+
+            files.write(report, report_page(result).encode())
+        if table is not None:
+            files.write(table, comparison_csv(result).encode())
+    failed = [outcome for outcome in result.outcomes if outcome.error is not None]
+    for scene, why in result.skipped.items():
+        click.echo(f"skipped: scene {scene}: {why}", err=True)
+    for outcome in failed:
+        click.echo(f"failed: {outcome.method} on scene {outcome.scene}: {outcome.error}", err=True)
+    if as_json:
+        click.echo(to_json({"folder": folder, **comparison_record(result), "outputs": outputs}))
+    elif not quiet:
+        click.echo(comparison_lines(result) + f"\n\nwrote {', '.join(outputs.values())}" * bool(outputs))
+    if result.skipped or failed:
+        context.exit(1)
 
 
 # ---- simulate ------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from .subpixel import HISTEQ_BIAS
 
 COST = ("sad", "ssd", "ncc", "zncc", "bt", "census")
 BOXED = ("bt", "census")
-SUBPIXEL = ("parabola", "histeq", "encc", "equiangular")
+SUBPIXEL = ("parabola", "histeq", "encc")
 
 
 def local_parabolas(

@@ -51,9 +51,9 @@ class Params:
     # omega: STD of the Gaussian matching window, for bt and census the side of a box (made odd), px at every scale;
     # 3..15 is sane.
     window: Annotated[float, Real(0.5, 64)]
-    # Where between whole disparities the vertex lies: by the three costs, plain, with the calibrated correction, or of
-    # two lines of equal slope; or where the correlation of the windows peaks.
-    subpixel: Annotated[str, Choice("parabola", "histeq", "encc", "equiangular")]
+    # Where between whole disparities the vertex lies: by the three costs, plain or with the calibrated correction, or
+    # where the correlation of the windows peaks.
+    subpixel: Annotated[str, Choice("parabola", "histeq", "encc")]
     # Side of the correlated windows of encc, px at every scale; 9..21 is sane.
     encc_window: Annotated[int, Odd(3, 63)]
     # Curvature is taken relative to the best cost plus this, in the unit of the cost. 0 takes it as it is.

@@ -17,7 +17,7 @@ from .matching import COST, coded, window_taps
 from .params import Params
 from .pyramid import Level
 
-MINIMUM = {"encc": 0, "parabola": 1, "equiangular": 2}  # encc starts from whole disparities
+MINIMUM = {"encc": 0, "parabola": 1}  # encc starts from whole disparities
 
 AGREE = 1.0  # px, how far the disparities of the two views may differ
 AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or without texture
@@ -98,7 +98,7 @@ def _find(
         raise ParameterError(f"parameter cost {params.cost} keeps no candidates: take census, or candidates=1")
     if params.subpixel not in MINIMUM:
         raise ParameterError(
-            f"parameter subpixel {params.subpixel} keeps no candidates: take equiangular, or candidates=1"
+            f"parameter subpixel {params.subpixel} keeps no candidates: take parabola, or candidates=1"
         )
     left, right = (coded(plane, params, threads) for plane in compared)
     cost, disparity, curvature = (np.empty((params.candidates, *left.shape), np.float32) for _ in range(3))

@@ -1,6 +1,12 @@
-"""Other methods to compare with: semi-global matching, our own and OpenCV's. All have ``d = x_left - x_right``."""
+"""Other methods to compare with: semi-global matching, our own and OpenCV's, and two made for dual pixels.
 
+All have ``d = x_left - x_right``.
+"""
+
+from ._dpdisp import dpdisp
 from ._opencv import opencv_sgbm
+from ._sdof import sdof
 from ._sgm import sgm
+from ._tiles import Estimate
 
-__all__ = ["opencv_sgbm", "sgm"]
+__all__ = ["Estimate", "dpdisp", "opencv_sgbm", "sdof", "sgm"]

@@ -1,0 +1,115 @@
+"""The process in which one method runs on one scene: its memory is its own, and if it crashes nothing else does."""
+
+import os
+import pickle
+import re
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .arrays import Map
+from .datasets import Scores, score
+from .errors import DualpixError
+from .methods import Method
+from .outcomes import Outcome, Scene
+
+LONGEST = 768  # px, the longer side of the maps that are kept, to be looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What a worker is asked to do, and by which process."""
+
+    dataset: str
+    scene: Scene
+    method: Method
+    threads: int
+    parent: int
+
+
+def main() -> None:
+    """Read a pickled Job from stdin and write its pickled Outcome to stdout."""
+    with os.fdopen(os.dup(1), "wb") as answer:
+        os.dup2(2, 1)  # what the method prints is not the answer
+        job: Job = pickle.load(sys.stdin.buffer)
+        threading.Thread(target=_end_with, args=(job.parent,), daemon=True).start()
+        pickle.dump(run(job), answer)
+    os._exit(0)  # the method may have left threads behind
+
+
+def run(job: Job) -> Outcome:
+    """The method's map, scored at full size; the outcome holds it and its confidence `reduced`."""
+    import cv2  # before the clock runs
+
+    cv2.setNumThreads(job.threads)
+    scene, name = job.scene, job.method.name
+    _forget_peak()
+    try:
+        start = time.perf_counter()
+        d, confidence = job.method.run(scene, job.threads)
+        seconds, megabytes = time.perf_counter() - start, peak_megabytes()
+        scores: Scores = score(job.dataset, scene, d)
+    except Exception as error:  # anyone's code runs here
+        traceback.print_exc()
+        return failure(scene.name, name, _sentence(error))
+    trust = None if confidence is None else reduced(confidence)
+    return Outcome(scene.name, name, reduced(d), trust, scores, seconds, megabytes)
+
+
+def reduced(values: Map) -> Map:
+    """A map of LONGEST px at most, made of single pixels, not means, so that values stay those that were scored."""
+    sides = reduced_shape(values.shape)
+    rows, columns = (
+        ((np.arange(n) + 0.5) * whole / n).astype(int) for n, whole in zip(sides, values.shape, strict=True)
+    )
+    return values[np.ix_(rows, columns)]
+
+
+def reduced_shape(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Height and width of what is kept."""
+    factor = min(1.0, LONGEST / max(shape[:2]))
+    height, width = (max(1, round(side * factor)) for side in shape[:2])
+    return height, width
+
+
+def failure(scene: str, method: str, error: str) -> Outcome:
+    """The outcome of a method that gave no map."""
+    return Outcome(scene, method, None, None, {}, float("nan"), float("nan"), error)
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, DualpixError) else f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had at a time; NaN where the system does not say."""
+    with suppress(OSError):
+        return int(re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
+    try:
+        import resource
+    except ImportError:
+        return float("nan")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _forget_peak() -> None:
+    """Reading the scene does not count, where the system can be told."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")

@@ -1,0 +1,56 @@
+"""Local matching of tiles, as phones with dual pixels do for a synthetic depth of field."""
+
+import numpy as np
+
+from ..rules import Real, Several, check
+from ._tiles import Estimate, Kernels, match_tiles, moved
+from ._views import Image
+
+LIMITS = Several(Real(-256, 256), 2, 2, "min and max, min < max", rising=True)
+SAME = np.ones((1, 1))
+
+
+def sdof(
+    left: Image,
+    right: Image,
+    range: tuple[float, float] = (-12, 12),
+    *,
+    guide: Image | None = None,
+    threads: int | None = None,
+) -> Estimate:
+    """Local matching with bilateral upsampling, in the manner of SDoF (Wadhwa et al. 2018).
+
+    Tiles of 8x8 pixels are compared over 40x40 around them, by the squares of ``L(x) - R(x - d)`` less their mean, at
+    whole disparities; a parabola refines the best. What a tile is trusted depends on that cost, on its curvature, on
+    the second best, and on the texture along x. The fast bilateral solver makes a map of the tiles.
+
+    Parameters
+    ----------
+    left, right : array or path
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size, and differing along x. Colours are
+        made grey.
+    range : (float, float)
+        The least and the greatest disparity, px, from -256 to 256; rounded outwards.
+    guide : array or path, optional
+        The image whose edges the map follows; the left view if not given.
+    threads : int, optional
+        As for `dualpix.disparity`; the result does not depend on it.
+
+    Returns
+    -------
+    Estimate
+        Disparity, ``d = x_left - x_right`` in pixels, dense and finite, and confidence in [0, 1].
+
+    Raises
+    ------
+    InputError
+        If an image cannot be used.
+    ParameterError
+        If a parameter is of the wrong type or out of bounds.
+    """
+    return match_tiles(left, right, check("range", range, LIMITS), guide, shift, threads)
+
+
+def shift(d: int) -> Kernels:
+    """L(x) and R(x - d)."""
+    return SAME, moved(SAME, d)

@@ -1,0 +1,134 @@
+"""Local matching on tiles, which `sdof` and `dpdisp` share: cost, sub-pixel fit, confidence, bilateral upsampling.
+
+At disparity d two kernels bring the views together. The cost C(d) of a tile is the variance of the difference
+``e = k_left * L - k_right * R`` over the tiles around it: views that differ in brightness match too.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..arrays import Map
+from ..filters import LEAST, bilateral_solver
+from ..io import read_pair
+from ..threads import thread_count
+from ._views import Image, grey_views, whole_disparities
+
+Array = npt.NDArray[Any]
+Kernels = tuple[Array, Array]  # of the left and of the right view
+
+TILE = 8  # px, the side of a tile, and of the cells of the upsampling
+REACH = 2  # tiles on every side that are compared together with one
+NOISE = 1.0  # variance on a 0..255 scale, below which costs and their differences say nothing
+TEXTURE = 4.0  # squared slope along x, on that scale, that is trusted by half
+
+SLOPE = np.array([[0.5, 0, -0.5]])
+NOTHING = np.zeros((1, 1))
+
+
+class Estimate(NamedTuple):
+    """What a baseline says about the left view.
+
+    Attributes
+    ----------
+    disparity : float32 array
+        ``d = x_left - x_right`` in pixels: left(x, y) matches right(x - d, y). Dense and finite.
+    confidence : float32 array
+        In [0, 1], of the tile that the pixel lies in.
+    """
+
+    disparity: Map
+    confidence: Map
+
+
+def match_tiles(
+    left: Image,
+    right: Image,
+    limits: tuple[float, float],
+    guide: Image | None,
+    kernels: Callable[[int], Kernels],
+    threads: int | None,
+) -> Estimate:
+    """The disparity whose kernels make the views most alike, between whole ones by a parabola."""
+    threads = thread_count(threads)
+    pair = read_pair(left, right, guide)
+    views = grey_views(pair.left, pair.right, threads)
+    asked = whole_disparities(limits, views[0].shape[1])
+    # One more at both ends: all that were asked for have two neighbours.
+    disparities = range(asked.start - 1, asked.stop + 1)
+    C = tile_costs(*views, [kernels(d) for d in disparities], threads)
+    ((_, texture),) = tile_moments(*views, [(SLOPE, NOTHING)], threads)
+    at, confidence = best(C, texture)
+    # What knows nothing is in focus, unless its neighbours know better.
+    d = np.where(confidence > 0, disparities[0] + at, min(max(0, asked[0]), asked[-1]))
+    return upsample(d, confidence, pair.left if pair.guide is None else pair.guide, threads)
+
+
+def moved(kernel: Array, columns: int) -> Array:
+    """The kernel that does the same and moves the result to the right."""
+    return np.pad(kernel, ((0, 0), (2 * max(columns, 0), 2 * max(-columns, 0))))
+
+
+# ---- tiles -----------------------------------------------------------------------------------------------
+
+
+def tile_costs(left: Map, right: Map, kernels: list[Kernels], threads: int) -> Map:
+    """C of every tile, for one pair of kernels after the other."""
+    moments = tile_moments(left, right, kernels, threads)
+    return np.array([np.maximum(square - mean**2, 0) for mean, square in moments], np.float32)
+
+
+def tile_moments(left: Map, right: Map, kernels: list[Kernels], threads: int) -> Iterator[tuple[Array, Array]]:
+    """Means of e and of e^2 over the tiles around each, as far as there are any; views go on mirrored outside."""
+    pixels = _around(np.outer(*(np.minimum(TILE, side - np.arange(0, side, TILE)) for side in left.shape)))
+    margin = max(side // 2 for pair in kernels for kernel in pair for side in kernel.shape)
+    left, right = np.pad(left, margin, mode="symmetric"), np.pad(right, margin, mode="symmetric")
+    e, e2 = np.empty(pixels.shape, np.float32), np.empty(pixels.shape, np.float32)
+    for pair in kernels:
+        k_left, k_right = (kernel.astype(np.float32, order="C") for kernel in pair)
+        _core.tile_sums(left, right, k_left, k_right, e, e2, margin, TILE, threads)
+        yield _around(e) / pixels, _around(e2) / pixels
+
+
+def _around(values: Array) -> Array:
+    """Every value and those around it, summed."""
+    import cv2
+
+    side = 2 * REACH + 1
+    return cv2.boxFilter(values.astype(float), -1, (side, side), normalize=False, borderType=cv2.BORDER_CONSTANT)
+
+
+def best(C: Map, texture: Array) -> tuple[Array, Array]:
+    """Where along the first axis the parabola at the lowest cost has its vertex, and the confidence in that.
+
+    The lowest is neither the first nor the last. Confidence is a product of shares: of the curvature in itself and the
+    cost, of the rise in the lowest cost two or more away, and of the texture in itself and TEXTURE.
+    """
+    at = 1 + C[1:-1].argmin(axis=0)
+    before, lowest, after = (np.take_along_axis(C, (at + i)[None], 0)[0] for i in (-1, 0, 1))
+    rise_before, rise_after = np.maximum(before - lowest, 0), np.maximum(after - lowest, 0)
+    rises = rise_before + rise_after
+    vertex = at + (rise_before - rise_after) / np.where(rises > 0, 2 * rises, 1)
+
+    others = C.copy()
+    for i in (-1, 0, 1):
+        np.put_along_axis(others, (at + i)[None], np.inf, 0)
+    second = np.maximum(others.min(axis=0), lowest)
+    confidence = rises / (rises + 2 * (lowest + NOISE))
+    confidence *= 1 - (lowest + NOISE) / (second + NOISE)
+    confidence *= texture / (texture + TEXTURE)
+    return vertex, confidence
+
+
+def upsample(d: Array, confidence: Array, guide: Array, threads: int) -> Estimate:
+    """From tiles to pixels, along the edges of the guide."""
+    height, width = guide.shape[:2]
+    wide, trust = (
+        np.ascontiguousarray(tiles.repeat(TILE, axis=0)[:height].repeat(TILE, axis=1)[:, :width], np.float32)
+        for tiles in (d, confidence)
+    )
+    weight = np.maximum(trust, LEAST)
+    return Estimate(bilateral_solver(wide, guide, xy=TILE, confidence=weight, threads=threads), trust)

@@ -1,0 +1,29 @@
+// Two pictures of a box over each other: selects choose them, dragging or a range moves the line between them.
+// source(name) is the address of the picture that a select has under that name.
+function wipe(box, source) {
+  const [first, second, stage, under, over, range] =
+    [".first", ".second", ".stage", ".under", ".over", "[type=range]"].map(name => box.querySelector(name));
+
+  function show() {
+    for (const [image, list] of [[over, first], [under, second]]) {
+      image.src = source(list.value);
+      image.alt = list.selectedOptions[0].text;
+    }
+  }
+  function move(percent) {
+    range.value = percent;
+    stage.style.setProperty("--line", `${percent}%`);
+  }
+  function drag(event) {
+    const area = stage.getBoundingClientRect();
+    move(Math.min(100, Math.max(0, 100 * (event.clientX - area.left) / area.width)));
+  }
+  stage.addEventListener("pointerdown", event => { stage.setPointerCapture(event.pointerId); drag(event); });
+  stage.addEventListener("pointermove", event => { if (event.buttons) drag(event); });
+  stage.addEventListener("dragstart", event => event.preventDefault());
+  range.addEventListener("input", () => move(range.value));
+  for (const list of [first, second]) list.addEventListener("change", show);
+  show();
+  move(range.value);
+  box.hidden = false;
+}

@@ -1,0 +1,362 @@
+"""The data sets: found where people have them, read and scored as their authors mean them, refused with a reason."""
+
+import shutil
+
+import cv2
+import numpy as np
+import pytest
+import tifffile
+
+from conftest import textured_pair
+from dualpix import cli
+from dualpix.datasets import LAYOUTS, inverse_depth, open_dataset, score
+from dualpix.errors import InputError, ParameterError
+from dualpix.io import read_image, write_map
+from dualpix.metrics import affine_invariant, bad_pixels
+
+NAMES = {"dslr": ["001", "002"], "google": ["a", "b"], "pixel4": ["001", "002"], "r6ii": ["box/1", "casual/2"]}
+NAMES["middlebury"] = ["Art", "Teddy"]
+
+
+def save(path, image):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".TIF":
+        tifffile.imwrite(path, image)
+    elif path.suffix == ".npy":
+        np.save(path, image)
+    elif path.suffix == ".pfm":
+        write_map(path, image)
+    else:
+        cv2.imwrite(str(path), image)
+
+
+def views(shape, seed=0):
+    return [np.rint(view).astype(np.uint8) for view in textured_pair(shape, 1.0, seed)]
+
+
+def ramp(shape, low=1, high=255, dtype=np.uint8):
+    return np.linspace(low, high, shape[0] * shape[1]).reshape(shape).astype(dtype)
+
+
+def dslr(folder, name):
+    for letter, image in zip("LRBD", (*views((240, 230)), ramp((240, 230)), ramp((240, 230))), strict=True):
+        save(folder / f"{name}_{letter}.{'TIF' if letter == 'D' else 'jpg'}", image)
+
+
+def google(folder, name, shape=(60, 40)):
+    half = shape[0] // 2, shape[1] // 2
+    for side, image in zip(("left", "right"), views(shape), strict=True):
+        save(folder / f"{side}_pd/{name}/result_{side}Pd_center.png", image)
+    save(folder / f"scaled_images/{name}/result_scaled_image_center.jpg", ramp(half))
+    save(folder / f"merged_depth/{name}/result_merged_depth_center.png", ramp(half))
+    save(folder / f"merged_conf/{name}/result_merged_conf_center.npy", ramp(half, 0, 1, np.float32))
+
+
+def pixel4(folder, name, shape=(90, 120)):
+    light = 1000 + 12 * ramp(shape, dtype=np.float32)
+    for side, share in (("left", 1.0), ("right", 0.5)):  # the right view is darker by half, and so is its sheet
+        save(folder / f"{name}_{side}.png", (1024 + share * light).astype(np.uint16))
+        sheet = np.full(shape, 1024 + 8000 * share, np.uint16)
+        save(folder / f"calibration/white_sheet_{side}.png", sheet)
+    truth = ramp((shape[0] * 2 // 3, shape[1] * 2 // 3))
+    truth[0] = 0
+    save(folder / f"gt_defocus_map/{name}_gt.png", truth)
+
+
+def r6ii(folder, name, shape=(48, 64)):
+    for side, image in zip("lr", views(shape), strict=True):
+        save(folder / name / f"{side}.png", image)
+    save(folder / name / "d.png", ramp(shape, 500, 5000, np.uint16))
+
+
+def middlebury(folder, name, shape=(40, 50), truth_folder=None):
+    for number, image in enumerate(views(shape)):
+        save(folder / f"trainingQ/{name}/im{number}.png", image)
+    (folder / f"trainingQ/{name}/calib.txt").write_text("width=50\nndisp=16\n")
+    truth = ramp(shape, 2, 14, np.float32)
+    truth[0], truth[1] = np.inf, 0
+    mask = np.full(shape, 255, np.uint8)
+    mask[2] = 128
+    place = truth_folder or folder / "trainingQ" / name
+    save(place / "disp0GT.pfm", truth)
+    save(place / "mask0nocc.png", mask)
+
+
+MAKERS = {"dslr": dslr, "google": google, "pixel4": pixel4, "r6ii": r6ii, "middlebury": middlebury}
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Two scenes of a set in data/NAME."""
+
+    def make(name):
+        for scene in NAMES[name]:
+            MAKERS[name](tmp_path / "data" / name, scene)
+        return tmp_path / "data" / name
+
+    return make
+
+
+# ---- finding -------------------------------------------------------------------------------------
+
+
+def test_the_command_knows_every_data_set():
+    assert tuple(LAYOUTS) == cli.DATASETS == tuple(MAKERS)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_set_is_found_in_its_folder_or_in_one_that_holds_it(made, name):
+    folder = made(name)
+    own, holder = open_dataset(name, folder), open_dataset(name, str(folder.parent))
+    assert own.scenes == NAMES[name]
+    assert own == holder
+    assert own.measure[1] in score(name, scene := own.load(own.scenes[1]), np.nan_to_num(scene.truth))[own.measure[0]]
+
+
+def test_google_may_be_split_into_train_and_test(tmp_path):
+    google(tmp_path / "train", "a")
+    google(tmp_path / "test", "a")
+    assert open_dataset("google", tmp_path).scenes == ["test/a", "train/a"]
+    assert open_dataset("google", tmp_path / "test").scenes == ["a"]
+
+
+def test_planes_for_calibration_are_no_scenes(made):
+    folder = made("r6ii")
+    r6ii(folder, "flat/001/f4")
+    assert open_dataset("r6ii", folder).scenes == NAMES["r6ii"]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_folder_that_does_not_fit_is_explained(tmp_path, name):
+    with pytest.raises(InputError, match=r"no such folder: give the one that holds .*(png|jpg|left_pd)"):
+        open_dataset(name, tmp_path / "nowhere")
+    with pytest.raises(InputError, match=f"holds no scene of {name}: looked for .*, found nothing"):
+        open_dataset(name, tmp_path)
+    for k in range(7):
+        (tmp_path / f"{k}.txt").touch()
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(InputError, match=r"found 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 3 more"):
+        open_dataset(name, tmp_path)
+
+
+def test_pixel4_without_white_sheets_does_not_fit(made):
+    folder = made("pixel4")
+    (folder / "calibration/white_sheet_right.png").unlink()
+    with pytest.raises(InputError, match=r"looked for .*calibration/white_sheet_left.png"):
+        open_dataset("pixel4", folder)
+
+
+def test_unknown_names_are_refused_with_those_there_are(made):
+    with pytest.raises(ParameterError, match=r"unknown data set 'pixel5': did you mean pixel4\?"):
+        open_dataset("pixel5", ".")
+    with pytest.raises(ParameterError, match="unknown scene '3': the scenes are 001, 002"):
+        open_dataset("dslr", made("dslr")).load("3")
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_scene_is_whole(made, name):
+    dataset = open_dataset(name, made(name))
+    scene = dataset.load(dataset.scenes[0])
+    shape = scene.left.shape[:2]
+    assert scene.name == dataset.scenes[0]
+    assert scene.right.shape == scene.left.shape
+    assert scene.truth.shape == shape
+    assert scene.truth.dtype == np.float32
+    assert scene.guide is None or scene.guide.shape[:2] == shape
+    assert scene.weight is None or scene.weight.shape == shape
+    assert scene.in_pixels == (name == "middlebury")
+    assert scene.axis == ("y" if name == "google" else "x")
+
+
+def test_dslr_keeps_what_the_published_evaluation_keeps(made):
+    folder = made("dslr")
+    scene = open_dataset("dslr", folder).load("001")
+    known = np.isfinite(scene.truth)
+    assert (known.sum(axis=0).max(), known.sum(axis=1).max()) == (240 - 199, 230 - 199)
+    assert known[99, 99]
+    assert not known[98].any()
+    depth = read_image(folder / "001_D.TIF")
+    np.testing.assert_allclose(scene.truth[known], depth[known] / 255, rtol=1e-6)
+
+
+def test_dslr_may_be_png_and_lower_case(made):
+    folder = made("dslr")
+    for letter in "LR":
+        save(folder / f"001_{letter}.png", read_image(folder / f"001_{letter}.jpg"))
+        (folder / f"001_{letter}.jpg").unlink()
+    (folder / "001_D.TIF").rename(folder / "001_D.tif")
+    dataset = open_dataset("dslr", folder)
+    assert dataset.scenes == NAMES["dslr"]
+    np.testing.assert_array_equal(dataset.load("001").left, read_image(folder / "001_L.png"))
+
+
+def test_google_is_cut_to_what_is_matched_and_what_is_scored(tmp_path):
+    google(tmp_path, "a", (2016, 1512))
+    scene = open_dataset("google", tmp_path).load("a")
+    assert scene.left.shape == scene.truth.shape == scene.weight.shape == (1344, 1008)
+    np.testing.assert_array_equal(
+        scene.left, read_image(tmp_path / "left_pd/a/result_leftPd_center.png")[336:1680, 252:1260]
+    )
+    known = np.isfinite(scene.truth)
+    assert known[160 : 160 + 1024, 120 : 120 + 768].all()
+    assert known.sum() == 1024 * 768
+    depth, trust = ramp((1008, 756)), ramp((1008, 756), 0, 1, np.float32)
+    middle = np.s_[248 : 248 + 512, 186 : 186 + 384]
+    estimate = np.random.default_rng(0).normal(size=scene.left.shape).astype(np.float32)
+    half = estimate.reshape(672, 2, 504, 2).mean(axis=(1, 3))[80:592, 60:444]
+    found = score("google", scene, estimate)
+    for protocol in ("paper-google", "proper"):
+        expected = affine_invariant(half, depth[middle], protocol, trust[middle])
+        assert found[protocol]["geometric_mean"] == pytest.approx(expected.geometric_mean, rel=1e-4)
+
+
+def test_pixel4_is_made_even_and_unknown_truth_left_out(made):
+    scene = open_dataset("pixel4", made("pixel4")).load("001")
+    np.testing.assert_allclose(scene.left, scene.right, atol=1e-3)
+    assert scene.left.max() == 1
+    known = np.isfinite(scene.truth)
+    assert known[16:75, 20:100].all()
+    assert known.sum() == 59 * 80
+    assert scene.truth[74, 99] == 1
+
+
+def test_depth_in_millimetres_and_in_255ths_of_ten_metres_agree():
+    millimetres = np.array([[0, 1000, 2000, 5000]], np.uint16)
+    eight_bit = np.rint(millimetres * 0.0255).astype(np.uint8)
+    expected = [[np.nan, 1, 0.375, 0]]
+    np.testing.assert_allclose(inverse_depth(millimetres, (1, 4)), expected, atol=1e-6)
+    np.testing.assert_allclose(inverse_depth(eight_bit, (1, 4)), expected, atol=0.02)
+
+
+def test_r6ii_takes_larger_depth_maps_of_the_same_shape(made):
+    folder = made("r6ii")
+    before = open_dataset("r6ii", folder).load("box/1").truth
+    depth = cv2.imread(str(folder / "box/1/d.png"), cv2.IMREAD_UNCHANGED)
+    save(folder / "box/1/d.png", depth.repeat(3, axis=0).repeat(3, axis=1))
+    np.testing.assert_array_equal(open_dataset("r6ii", folder).load("box/1").truth, before)
+
+
+def test_middlebury_scores_what_both_views_see(made):
+    scene = open_dataset("middlebury", made("middlebury")).load("Teddy")
+    assert np.isnan(scene.truth[:3]).all()
+    np.testing.assert_array_equal(scene.truth[3:], ramp((40, 50), 2, 14, np.float32)[3:])
+    assert scene.range == (0, 16)
+
+
+@pytest.mark.parametrize(
+    "place", ["M/GT/Teddy", "M/GT/trainingQ/Teddy", "M-GT/trainingQ/Teddy", "all/M/trainingQ/Teddy"]
+)
+def test_middlebury_truth_may_lie_in_a_parallel_tree(tmp_path, place):
+    middlebury(tmp_path / "M", "Teddy", truth_folder=tmp_path / place)
+    save(tmp_path / "M/other/Teddy/disp0GT.pfm", np.ones((80, 100), np.float32))  # of another size
+    scene = open_dataset("middlebury", tmp_path / "M").load("Teddy")
+    np.testing.assert_array_equal(scene.truth[3:], ramp((40, 50), 2, 14, np.float32)[3:])
+
+
+# ---- scoring -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "protocols"),
+    [("dslr", {"paper-dslr", "proper"}), ("pixel4", {"proper"}), ("r6ii", {"proper"})],
+)
+def test_scores_are_those_of_the_metrics(made, name, protocols):
+    dataset = open_dataset(name, made(name))
+    scene = dataset.load(dataset.scenes[0])
+    estimate = np.random.default_rng(0).normal(size=scene.truth.shape).astype(np.float32)
+    found = score(name, scene, estimate)
+    assert set(found) == protocols
+    for protocol in protocols:
+        expected = vars(affine_invariant(estimate, scene.truth, protocol))
+        assert {**found[protocol], "protocol": protocol} == expected
+    cut = np.s_[99:-100, 99:-100]
+    if name == "dslr":
+        proper = affine_invariant(estimate[cut], scene.truth[cut])
+        assert found["proper"]["ai1"] == pytest.approx(proper.ai1)
+
+
+def test_scores_of_stereo(made):
+    scene = open_dataset("middlebury", made("middlebury")).load("Art")
+    estimate = np.nan_to_num(scene.truth) + np.float32(0.6)
+    estimate[10] = np.nan
+    found = score("middlebury", scene, estimate)
+    assert found["proper"]["bad_0_5"] == 100
+    assert found["proper"]["bad_1"] == pytest.approx(100 / 37)
+    assert found["paper-stereo"]["bad_1"] == pytest.approx(100 / 40)
+    assert found["proper"]["rmse"] == pytest.approx(bad_pixels(estimate, scene.truth).rmse)
+    assert found["proper"]["coverage"] == pytest.approx(36 / 37)
+
+
+# ---- scenes that cannot be used ------------------------------------------------------------------
+
+WRONG = np.full((17, 23), 9, np.uint8)
+BROKEN = {
+    "dslr": {"001_R.jpg": None, "001_L.jpg": WRONG, "001_D.TIF": WRONG},
+    "google": {
+        "right_pd/a/result_rightPd_center.png": None,
+        "left_pd/a/result_leftPd_center.png": None,
+        "scaled_images/a/result_scaled_image_center.jpg": WRONG,
+        "merged_depth/a/result_merged_depth_center.png": WRONG,
+        "merged_conf/a/result_merged_conf_center.npy": np.full((30, 20), np.nan, np.float32),
+    },
+    "pixel4": {"001_left.png": None, "001_right.png": WRONG, "gt_defocus_map/001_gt.png": WRONG},
+    "r6ii": {"box/1/l.png": None, "box/1/r.png": WRONG, "box/1/d.png": np.full((24, 32), 900, np.uint16)},
+    "middlebury": {
+        "trainingQ/Art/im0.png": None,
+        "trainingQ/Art/im1.png": WRONG,
+        "trainingQ/Art/disp0GT.pfm": WRONG,
+        "trainingQ/Art/mask0nocc.png": WRONG,
+        "trainingQ/Art/calib.txt": "ndisp=none",
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "file"), [(name, file) for name, files in BROKEN.items() for file in files])
+def test_a_scene_that_cannot_be_used_is_named(made, name, file):
+    folder, change = made(name), BROKEN[name][file]
+    if change is None:
+        (folder / file).unlink()
+    elif isinstance(change, str):
+        (folder / file).write_text(change)
+    else:
+        save(folder / file, change)
+    dataset = open_dataset(name, folder)
+    assert dataset.scenes == NAMES[name]
+    bad, good = NAMES[name]
+    with pytest.raises(InputError) as caught:
+        dataset.load(bad)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"scene {bad}: ")
+    assert file.rpartition(".")[0] in sentence
+    dataset.load(good)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("dslr", "001_D.TIF"),
+        ("google", "merged_depth/a"),
+        ("google", "merged_conf/a"),
+        ("pixel4", "gt_defocus_map/001_gt.png"),
+        ("r6ii", "box/1/d.png"),
+        ("middlebury", "trainingQ/Art/disp0GT.pfm"),
+        ("middlebury", "trainingQ/Art/mask0nocc.png"),
+    ],
+)
+def test_missing_ground_truth_is_named(made, name, file):
+    folder = made(name)
+    target = folder / file
+    shutil.rmtree(target) if target.is_dir() else target.unlink()
+    dataset = open_dataset(name, folder)
+    with pytest.raises(InputError, match=rf"^scene {dataset.scenes[0]}: .*{file.split('.')[0]}.*no such"):
+        dataset.load(dataset.scenes[0])
+
+
+def test_a_truth_that_knows_nothing_is_told(made):
+    folder = made("r6ii")
+    save(folder / "box/1/d.png", np.zeros((48, 64), np.uint16))
+    with pytest.raises(InputError, match=r"scene box/1: its ground truth has no known pixel"):
+        open_dataset("r6ii", folder).load("box/1")
