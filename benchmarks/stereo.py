@@ -2,7 +2,7 @@
 
     python benchmarks/stereo.py DATA [--threads N] [--repeat N] [--only scores|ablation|speed|memory]
 
-DATA holds folders of Middlebury (v3) scenes at any depth: im0.png, im1.png, calib.txt, disp0GT.pfm, mask0nocc.png.
+DATA holds folders of Middlebury (v3) scenes: im0.png, im1.png, calib.txt, disp0GT.pfm, mask0nocc.png.
 Scores are means over the scenes, proper protocol, pixels visible in both views. Times are the best of the repeats,
 taken in turn, of arrays in memory. Peak memory (Linux) is that of a process of its own, less that of one that holds the
 same views and does nothing.
@@ -13,43 +13,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
+from ablation import exit_code
 
 import dualpix
 from dualpix import baselines, filters
-from dualpix.captures import known_range
-from dualpix.io import read_image, read_map
+from dualpix.datasets import open_dataset
 from dualpix.metrics import bad_pixels
+from dualpix.outcomes import Scene
 
 LARGE = (2000, 1500)  # 3 megapixels
-Range = tuple[float, float]
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    left: np.ndarray
-    right: np.ndarray
-    range: Range
-    truth: np.ndarray
-    visible: np.ndarray
-
-
-def scenes(data: Path) -> dict[str, Scene]:
-    found = {}
-    for left in sorted(data.glob("**/im0.png")):
-        folder = left.parent
-        found[folder.name] = Scene(
-            read_image(left),
-            read_image(folder / "im1.png"),
-            known_range(left),
-            read_map(folder / "disp0GT.pfm"),
-            read_image(folder / "mask0nocc.png") == 255,
-        )
-    return found
 
 
 # ---- the methods -----------------------------------------------------------------------------------------
@@ -65,15 +41,19 @@ def sgm(P1: float, P2: float) -> Callable[[Scene], np.ndarray]:
 
 def sgbm_raw(s: Scene) -> np.ndarray:
     """As OpenCV leaves it, but what it leaves open is one below the range, as in its own output."""
-    d = baselines.opencv_sgbm(s.left, s.right, s.range)
-    return np.where(np.isnan(d), np.float32(s.range[0] - 1), d)
+    return np.nan_to_num(baselines.opencv_sgbm(s.left, s.right, counted(s)), nan=s.range[0] - 1)
 
 
 def sgbm_helped(s: Scene) -> np.ndarray:
     """With views padded so that no column is lost, and holes filled."""
-    pad = round(s.range[1])
+    pad = -(-round(s.range[1]) // 16) * 16
     views = (np.pad(view, ((0, 0), (pad, 0), (0, 0)), mode="edge") for view in (s.left, s.right))
-    return filters.fill_holes(baselines.opencv_sgbm(*views, s.range)[:, pad:])
+    return filters.fill_holes(baselines.opencv_sgbm(*views, counted(s))[:, pad:])
+
+
+def counted(s: Scene) -> tuple[float, float]:
+    """ndisp disparities from 0 on: one more would cost OpenCV, which counts in sixteens, up to 16 columns."""
+    return s.range[0], s.range[1] - 1
 
 
 METHODS = {
@@ -125,7 +105,7 @@ def ablation(found: dict[str, Scene]) -> None:
 
 
 def means(method: Callable[[Scene], np.ndarray], found: dict[str, Scene]) -> str:
-    scores = [bad_pixels(method(s), s.truth, s.visible) for s in found.values()]
+    scores = [bad_pixels(method(s), s.truth) for s in found.values()]
     keys = ("bad_0_5", "bad_1", "bad_2", "rmse")
     return " | ".join(f"{np.mean([getattr(each, key) for each in scores]):.2f}" for key in keys)
 
@@ -199,16 +179,21 @@ def memory(threads: int) -> None:
         )
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", choices=("scores", "ablation", "speed", "memory"))
     args = parser.parse_args()
-    found = scenes(args.data)
-    if not found:
-        parser.error(f"no im0.png under {args.data}")
+    with exit_code() as code:
+        run(args)
+    return code[0]
+
+
+def run(args: argparse.Namespace) -> None:
+    dataset = open_dataset("middlebury", args.data)
+    found = {name: dataset.load(name) for name in dataset.scenes}
     if args.only in (None, "scores"):
         score(found)
     if args.only in (None, "ablation"):
@@ -220,4 +205,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import reprlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,13 +188,13 @@ def black_hint(left: Image, right: Image) -> str | None:
 # ---- the calibration of Middlebury's stereo pairs ------------------------------------------------
 
 
-def known_range(left: str | os.PathLike[str]) -> tuple[float, float] | None:
+def known_range(left: str | os.PathLike[str], width: int) -> tuple[float, float] | None:
     """0 to the ``ndisp`` of the calib.txt beside the left view, in px; None if there is no such file.
 
     Raises
     ------
     InputError
-        If the file is there but does not say.
+        If the file is there but does not say, or what it says is more than the width of the view.
     """
     path = Path(left).with_name("calib.txt")
     try:
@@ -209,8 +210,9 @@ def known_range(left: str | os.PathLike[str]) -> tuple[float, float] | None:
         ndisp = float(entry[1])
     except ValueError:
         ndisp = math.nan
-    if not 1 <= ndisp <= 1e5:
+    if not 1 <= ndisp < width:
         raise InputError(
-            f"{path}: ndisp must be a number from 1 to 100000, not {entry[1]}: correct it or give the range"
+            f"{path}: ndisp must be a number from 1 to {width - 1}, less than the width of {left}, not "
+            f"{reprlib.repr(entry[1])}: correct it or give the range"
         )
     return 0.0, ndisp

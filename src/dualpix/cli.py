@@ -169,7 +169,9 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
     metavar="MIN MAX",
     help="Disparities to search, px, before any calibration.",
 )
-@click.option("--axis", type=click.Choice(["x", "y"]), help="Along which the views differ; found out if not given.")
+@click.option(
+    "--axis", type=click.Choice(["x", "y"]), help="Along which the views differ; else found out, x for stereo."
+)
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
 @click.option("--filter", "smoothing", type=click.Choice(["none", "guided", "solver"]), help="Smooth the finished map.")
 @click.option("--mask-occluded", is_flag=True, help="NaN where the two views contradict each other.")
@@ -204,15 +206,16 @@ def disparity(
 ) -> None:
     """Match the two views of a shot and write the disparity map.
 
-    The map is float32 in pixels of the input, d = x_left - x_right: larger is nearer, 0 is in focus.
+    The map is float32 in pixels of the input, d = x_left - x_right: larger is nearer; of dual pixels, 0 is in focus.
     OUT's parameters, timings and sign go into a .json file beside it.
 
     --range and --filter override --set, which overrides --config, which overrides the preset; --preset overrides the
     config's preset. Their order does not matter.
 
     \b
-    Example:
+    Examples:
       dualpix disparity left.png right.png -o out.tiff --range -5 5 --preview out.png
+      dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
     options = {"range": search, "filter": smoothing}
     name, params = _parameters(preset, config, settings, {k: v for k, v in options.items() if v is not None})
@@ -252,7 +255,8 @@ def disparity(
             "timings": result.timings,
             "warnings": result.warnings,
             "calibration": lens and lens.to_dict(),
-            "inputs": inputs,
+            "mask_occluded": mask_occluded,
+            "inputs": inputs | ({"calib": str(result.calib)} if result.calib else {}),
             "outputs": outputs,
         }
         files.write(outputs["sidecar"], to_json(record).encode())
@@ -311,6 +315,7 @@ def _summary(record: dict[str, Any]) -> str:
     outputs, (low, high) = record["outputs"], record["searched"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
     how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
+    how += ", as calib.txt says" * ("calib" in record["inputs"])
     how += ", calibrated" * bool(record["calibration"])
     how += f", {record['parameters']['filter']} filter" * (record["parameters"]["filter"] != "none")
     return (

@@ -310,7 +310,7 @@ def _read_middlebury(name: str, folder: Path) -> Scene:
     truth, mask = read_map(truth_file), _channel(read_image(mask_file))
     _same_size(mask_file, mask.shape, truth.shape)
     truth[(mask != 255) | ~(truth > 0)] = np.nan
-    return Scene(name, pair.left, pair.right, None, truth, in_pixels=True, range=known_range(left))
+    return Scene(name, pair.left, pair.right, None, truth, in_pixels=True, range=known_range(left, pair.left.shape[1]))
 
 
 def _truth_of(scene: Path, shape: tuple[int, ...]) -> Path:

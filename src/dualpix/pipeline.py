@@ -57,6 +57,8 @@ class Result:
         What the views themselves say about the axis; None for wide baselines, which are taken to lie along x.
     warnings : tuple of str
         What the user should know about the input, a sentence each.
+    calib : Path or None
+        The calib.txt that the range is from.
     """
 
     disparity: Map
@@ -67,6 +69,7 @@ class Result:
     axis: str
     evidence: Axis | None
     warnings: tuple[str, ...]
+    calib: Path | None = None
 
 
 def disparity(
@@ -82,7 +85,7 @@ def disparity(
     progress: Progress | None = None,
     **overrides: Any,
 ) -> Result:
-    """The disparity map of the left view of a dual-pixel pair.
+    """The disparity map of the left view of a dual-pixel pair or, with the preset stereo, of any rectified one.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ def disparity(
     guide : array or path, optional
         The image whose edges stop the smoothing; the left view if not given.
     axis : "x" or "y", optional
-        The direction in which the views differ; if not given it is found out, and x where that fails.
+        The direction in which the views differ; if not given it is found out, and x where that fails or for stereo.
     calibration : Calibration or path, optional
         What to undo in the views and in the map, made by `dualpix.calibrate` for pictures of this size.
     mask_occluded : bool
@@ -124,12 +127,11 @@ def disparity(
     if lens:
         params = lens.settled(params)
     wide = params.candidates > 1
-    if wide and params.range == "auto" and isinstance(left, str | Path):
-        params = params.replace(range=known_range(left) or "auto")
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     threads = thread_count(threads)
     clock = _Clock(progress)
+    calib = None
 
     with clock("read"):
         given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
@@ -137,6 +139,9 @@ def disparity(
         names = [str(image) if isinstance(image, str | Path) else name for name, image in given.items()]
         _check_sizes(images, names, params)
         shape = images[0].shape[:2]
+        if wide and params.range == "auto" and isinstance(left, str | Path):
+            params = params.replace(range=known_range(left, shape[1]) or "auto")
+            calib = None if params.range == "auto" else Path(left).with_name("calib.txt")
         aspect = pixel_aspect(params.pixel_aspect, dict(zip(names[:2], images[:2], strict=True)))
         hint = None if params.black or (lens and lens.white) else black_hint(*images[:2])
         own = guide is None
@@ -161,19 +166,23 @@ def disparity(
         stretch = planes.left.shape[1] / shape["yx".index(along)]  # pixels matched, for every one of the input
         limits = None if params.range == "auto" else _limits(params.range, stretch, planes.left.shape[1], along)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
+        order = stereo.order(planes, params, threads) if wide and not blank else None
         other = stereo.mirrored(planes) if mask_occluded or (wide and params.filter != "none") else None
         levels = pyramid(planes, len(iterations), threads)
         del planes
 
-    view = _view(levels, limits, iterations, params, clock, threads)
+    clock.view = "left" if other is not None else ""
+    view = _view(levels, limits, iterations, params, clock, threads, order)
     low, high = view.limits
     seen = None
     if other is not None:
+        clock.view = "right"
         levels = pyramid(other, len(iterations), threads)
         del other
-        mirror = _view(levels, view.limits, iterations, params, clock, threads).d[:, ::-1]
+        mirror = _view(levels, view.limits, iterations, params, clock, threads, order).d[:, ::-1]
         seen = stereo.consistent(view.d, np.ascontiguousarray(mirror), threads)
         del mirror
+        clock.view = ""
     with clock("confidence"):
         d = from_square(_upright(view.d, along), shape, along)
         trust = from_square(_upright(view.confidence, along), shape)
@@ -201,6 +210,7 @@ def disparity(
         along,
         evidence,
         notes,
+        calib,
     )
 
 
@@ -220,12 +230,14 @@ def _view(
     params: Params,
     clock: "_Clock",
     threads: int,
+    order: float | None,
 ) -> View:
-    A, B, textured, searched, objections = _solve(levels, limits, iterations, params, clock, threads)
+    A, B, textured, searched, objections = _solve(levels, limits, iterations, params, clock, threads, order)
     with clock("confidence"):
         d = minimizer(A, B)
         trust = confidence(A, d, textured, params)
-        low, high = limits or (float(searched[0]), float(searched[-1]))
+        ends = searched if order is None else searched[1:-1]
+        low, high = limits or (float(ends[0]), float(ends[-1]))
         trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
         np.clip(d, low, high, out=d)
     return View(d, trust, (low, high), objections)
@@ -248,6 +260,7 @@ def _solve(
     params: Params,
     clock: "_Clock",
     threads: int,
+    order: float | None,
 ) -> Solution:
     """From the pyramid, coarse to fine, to the parabolas of its finest scale."""
     textured: Mask | None = None
@@ -256,6 +269,8 @@ def _solve(
 
     def solve(level: Level, disparities: range, prior: Coefficients | None, scale: int) -> Coefficients:
         nonlocal textured, searched, objections
+        if order is not None and limits is None:
+            disparities = stereo.one_sided(disparities, order)
         searched = disparities
         with clock("matching", scale + 1):
             plain = compared = level.left, level.right
@@ -264,7 +279,7 @@ def _solve(
             correlated = plain if params.detail == "cost" else compared
             if params.candidates > 1:
                 local = stereo.local_parabolas(compared, correlated, level.guide, disparities, params, threads)
-                alpha, beta, objections = local.alpha, local.beta, local.objections()
+                alpha, beta, objections = local.alpha, local.beta, local.objections(order, limits)
             else:
                 alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated)
             textured = near_texture(alpha, textured if prior else None, params)
@@ -351,12 +366,13 @@ class _Clock:
 
     progress: Progress | None
     scales: int = 0
+    view: str = ""  # that is matched, where both are
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def __call__(self, stage: str, scale: int = 0) -> Iterator[None]:
         if self.progress:
-            self.progress(stage, scale, self.scales)
+            self.progress(f"{stage}, {self.view}" if self.view else stage, scale, self.scales)
         start = time.perf_counter()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start

@@ -46,9 +46,15 @@ def _bar(wanted: bool, state: Callable[[str, int, int], tuple[str, float]]) -> I
 
 
 def share_done(stage: str, scale: int, scales: int) -> float:
-    """Share of the work done when a stage begins: a scale has 4 times the pixels of the one before."""
+    """Share of the work done when a stage begins: a scale has 4 times the pixels of the one before.
+
+    Where both views are matched, the stages of the first end in ``, left`` and those of the second in ``, right``.
+    """
+    stage, comma, view = stage.partition(", ")
+    if comma:
+        return (share_done(stage, scale, scales) + (view == "right")) / 2
     if not scale:
-        return 1.0 if stage == "confidence" else 0.0
+        return 1.0 if stage in ("confidence", "filter") else 0.0
     here = 4.0 ** (scale - 1)
     before = (here - 1) / 3 + (here / 2 if stage == "aggregation" else 0)
     return before / ((4.0**scales - 1) / 3)

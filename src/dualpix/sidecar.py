@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from .arrays import Map
 
 SIGN = {
-    "x": "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer, 0 is in focus",
-    "y": "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer, 0 is in focus",
+    "x": "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer",
+    "y": "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer",
 }
 
 

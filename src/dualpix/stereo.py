@@ -3,6 +3,7 @@
 The lowest few minima of every pixel are kept; which of them is right, its neighbours and the other view tell.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +16,17 @@ from .errors import ParameterError
 from .filters import fill_holes, remove_speckles
 from .matching import COST, coded, window_taps
 from .params import Params
-from .pyramid import Level
+from .pyramid import Level, pyramid
 
 MINIMUM = {"encc": 0, "parabola": 1}  # encc starts from whole disparities
 
 AGREE = 1.0  # px, how far the disparities of the two views may differ
 AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or without texture
 DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that the other view does not confirm
-SWAPPED = 0.6  # share of pixels that disagree; below 0.5 for pairs in order, above 0.65 for views swapped
-CROWDED = 0.015  # share of pixels, confirmed, within 1 px of an end of the range; below 0.012 if it covers the scene
+UNSEEN = 0.75  # share of pixels that are not confirmed; below 0.5 for pairs that match, above 0.8 for others
+CROWDED = 0.005  # share of pixels, confirmed, within 1 px of an end of the range; below 0.001 if it covers the scene
+SMALL = 400  # px, the longer side of the views whose order is looked at
+CLEAR = 0.65  # share of pixels that tell the order of the views; 0.84 and more for pairs of one scene, 0.5 by chance
 
 
 class Local(NamedTuple):
@@ -33,32 +36,65 @@ class Local(NamedTuple):
     ----------
     alpha, beta : float32 arrays
         As those of `dualpix.matching.local_parabolas`.
-    agreeing : float
-        Share of the pixels that both views see alike.
-    ends : (float, float)
-        Share of the pixels that do, and whose disparity is the least or the largest searched.
+    confirmed : float
+        Share of the pixels that both views see alike, and that are no speckles.
+    ends : dict
+        Share of the pixels that are confirmed and lie within 1 px of it, by the least and the largest disparity that
+        may win.
     """
 
     alpha: Map
     beta: Map
-    agreeing: float
-    ends: tuple[float, float]
+    confirmed: float
+    ends: dict[int, float]
 
-    def objections(self) -> list[str]:
-        """What the user should know about the pair, a sentence each."""
+    def objections(self, order: float | None, limits: tuple[float, float] | None) -> list[str]:
+        """What the user should know about the pair, a sentence each.
+
+        order is as `order` finds it, None if nobody looked; limits are the range asked for, None if it was found.
+        """
         notes = []
-        if 1 - self.agreeing > SWAPPED:
+        failing = f"{1 - self.confirmed:.0%} of the pixels fail the left-right check"
+        forward = 0.5 if order is None else order if limits is None or sum(limits) >= 0 else 1 - order
+        if forward < 1 - CLEAR:
             notes.append(
-                f"{1 - self.agreeing:.0%} of the pixels fail the left-right check: the views may be swapped, not "
-                "rectified, or outside the range"
+                f"{1 - forward:.0%} of the pixels match better with the views exchanged, and {failing}: swap them"
             )
-        for end, share in zip(("lower", "upper"), self.ends, strict=True):
-            if share > CROWDED:
+        elif 1 - self.confirmed > UNSEEN:
+            notes.append(f"{failing}: the views may not be rectified, or not of one scene, or outside the range")
+        asked = (math.floor(limits[0]), math.ceil(limits[1])) if limits else ()
+        for name, end in zip(("lower", "upper"), asked, strict=False):
+            # 0 is as far as there is: many pixels there are no sign that more are beyond.
+            if end != 0 and self.ends.get(end, 0) > CROWDED:
                 notes.append(
-                    f"{share:.0%} of the pixels lie at the {end} end of the range, which may not cover the scene: "
-                    "widen the range"
+                    f"{self.ends[end]:.0%} of the pixels lie at the {name} end of the range, {end} px, which may not "
+                    "cover the scene: widen it"
                 )
         return notes
+
+
+def order(planes: Level, params: Params, threads: int) -> float:
+    """Share of the pixels that match better with a positive disparity than with a negative one, as they should.
+
+    Looked at in views made small, with disparities up to a third of their width.
+    """
+    halvings = math.ceil(math.log2(max(*planes.left.shape, SMALL) / SMALL))
+    small = pyramid(planes, 1 + halvings, threads)[0]
+    reach = max(1, small.left.shape[1] // 3)
+    alone = params.replace(candidates=1)
+    costs = (_find(small[:2], span, alone, threads)[0][0] for span in (range(reach + 2), range(-reach - 1, 1)))
+    forward, backward = costs
+    differ = forward != backward
+    return float(np.mean((forward < backward)[differ])) if differ.any() else 0.5
+
+
+def one_sided(disparities: range, order: float) -> range:
+    """Those of the disparities, at least three, that the order of the views leaves: none behind what is farthest."""
+    if order > CLEAR:
+        return range(max(disparities.start, -1), max(disparities.stop, 2))
+    if order < 1 - CLEAR:
+        return range(min(disparities.start, -1), min(disparities.stop, 2))
+    return disparities
 
 
 def local_parabolas(
@@ -78,16 +114,15 @@ def local_parabolas(
         S = _distinctness(cost, disparity, params)
     del cost
     d, alpha = disparity[0], curvature[0]
-    agree = consistent(d, winners, threads)
-    S[(agree == 0) | speckled(d, params)] = DOUBTFUL
-    ends = disparities[1], disparities[-2]
-    crowds = tuple(float(np.mean((np.abs(d - end) <= 1) & (agree == 1))) for end in ends)
+    confirmed = (consistent(d, winners, threads) == 1) & ~speckled(d, params)
+    S[~confirmed] = DOUBTFUL
+    ends = {end: float(np.mean((np.abs(d - end) <= 1) & confirmed)) for end in (disparities[1], disparities[-2])}
     if params.subpixel == "encc":
         textured = np.empty(d.shape, np.uint8)
         _core.refine(*plain, d, textured, params.encc_window, threads)
         S *= np.where(textured, np.float32(1), AMBIGUOUS)
     alpha = alpha * S
-    return Local(alpha, -2 * alpha * d, float(agree.mean()), (crowds[0], crowds[1]))
+    return Local(alpha, -2 * alpha * d, float(confirmed.mean()), ends)
 
 
 def _find(
@@ -95,11 +130,9 @@ def _find(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32], Map]:
     """Cost, disparity and curvature of the candidates, and what wins in the right view."""
     if params.cost in ("ncc", "zncc"):
-        raise ParameterError(f"parameter cost {params.cost} keeps no candidates: take census, or candidates=1")
+        raise ParameterError(f"parameter cost {params.cost} keeps no candidates: take census")
     if params.subpixel not in MINIMUM:
-        raise ParameterError(
-            f"parameter subpixel {params.subpixel} keeps no candidates: take parabola, or candidates=1"
-        )
+        raise ParameterError(f"parameter subpixel {params.subpixel} keeps no candidates: take parabola")
     left, right = (coded(plane, params, threads) for plane in compared)
     cost, disparity, curvature = (np.empty((params.candidates, *left.shape), np.float32) for _ in range(3))
     winners = np.empty_like(left)

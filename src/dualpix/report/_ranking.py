@@ -50,7 +50,7 @@ def summary(comparison: Comparison) -> str:
     """What was compared, in a sentence or two."""
     protocol, score = comparison.measure
     methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
-    label, _ = SCORES.get(score, (score, 0))
+    label = SCORES.get(score, (score, 0))[0].removesuffix(", %").removesuffix(", px")
     return f"{methods} on {scenes}, ranked by {label} (protocol {protocol}), averaged over the scenes; lower is better."
 
 
@@ -68,7 +68,7 @@ def ranking(comparison: Comparison, ranked: list[str]) -> Html:
         )
         for place, method in enumerate(ranked, 1)
     )
-    note = "Large figures are means over the scenes, peak memory the largest; small ones are medians; the best are bold."
+    note = "Large figures are means over the scenes (memory: the largest), small ones medians; the best are bold."
     if len(complete) < len(ranked):
         note += " Methods that have no map of some scenes stand last, as their figures are of other scenes."
     table = element("table", _head(columns), element("tbody", *rows), class_="ranking")

@@ -15,7 +15,7 @@ SMALLEST = 160  # px, the longer side of the pictures
 ROOM = 14_000_000  # bytes for all scenes: with the rest, the page stays under 15 MB
 
 RELATIVE = """The ground truth is known up to scale and offset only, so each map was fitted to it, as a · disparity + b
-with the a and b of least squares, weighted where the data set has weights. Values and errors are in the truth's unit."""
+with the a and b of least squares, weighted if the data set has weights. Values and errors are in the truth's unit."""
 IN_PIXELS = "Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer."
 SHOWN = f"""All maps of a scene share one colour scale; grey is where there is no value. Maps too large for the page are
 reduced by taking single pixels, not means. Values are rounded to 1/{STEPS} of their scale, errors and confidences to
