@@ -58,7 +58,7 @@ def test_help_has_an_example(call, command):
     code, out, err = call(*command, "--help")
     assert (code, err) == (0, "")
     assert out.startswith("Usage: dualpix")
-    assert "Example:\n    dualpix " in out
+    assert "Example:\n    dualpix " in out or "Examples:\n    dualpix " in out
 
 
 def test_no_command_shows_the_help(call):

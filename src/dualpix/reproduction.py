@@ -5,16 +5,17 @@ the authors' code scores on a few scenes was measured apart, and is shown if jus
 """
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .comparison import compare
 from .datasets import Dataset, open_dataset
 from .errors import InputError
-from .methods import Function, Method, Preset, method
+from .methods import Method, Preset, method
 from .outcomes import Comparison
 from .params import preset
+from .tables import COLUMNS
 
 Figures = tuple[float, ...]
 Progress = Callable[[str, int, int], None]
@@ -85,8 +86,8 @@ def tables() -> tuple[Table, ...]:
             "paper-dslr",
             AFFINE,
             (
-                Row("SDoF", (0.087, 0.129, 0.291, 0.144), rebuilt=_baseline("sdof")),
-                Row("DPdisp", (0.047, 0.074, 0.082, 0.065), rebuilt=_baseline("dpdisp")),
+                Row("SDoF", (0.087, 0.129, 0.291, 0.144), rebuilt=method("sdof")),
+                Row("DPdisp", (0.047, 0.074, 0.082, 0.065), rebuilt=method("dpdisp")),
                 Row("DPE", (0.061, 0.098, 0.103, 0.110)),
                 Row("CCA", (0.041, 0.068, 0.061, 0.053), (0.0274, 0.0532, 0.0747, 0.0477), _cca("CCA"), auto),
                 Row("CCA + filter", (0.036, 0.061, 0.049, 0.048), 0.0446, _cca("CCA+guided", filter="guided"), guided),
@@ -99,7 +100,7 @@ def tables() -> tuple[Table, ...]:
             "paper-google",
             AFFINE,
             (
-                Row("SDoF", (0.027, 0.037, 0.236, 0.063), rebuilt=_baseline("sdof")),
+                Row("SDoF", (0.027, 0.037, 0.236, 0.063), rebuilt=method("sdof")),
                 Row("CCA", (0.026, 0.036, 0.225, 0.059), 0.0453, method("phone-paper"), method("phone")),
                 Row(
                     "CCA, histeq",
@@ -216,12 +217,6 @@ def tables() -> tuple[Table, ...]:
     )
 
 
-def _baseline(name: str) -> Function:
-    found = method(name)
-    assert isinstance(found, Function)
-    return found
-
-
 @dataclass(frozen=True)
 class Line:
     """A row with its figures: mean scores over the scenes at hand, in the protocol of the table they stand in."""
@@ -242,14 +237,33 @@ class Line:
         return self.rebuilt[-1] / self.measured[-1] - 1 if self.rebuilt and self.measured else None
 
 
+@dataclass(frozen=True)
+class Reproduction:
+    """All tables for which there is data.
+
+    Attributes
+    ----------
+    made : list
+        Table, the scenes in words, its lines.
+    missing : dict
+        By data set, why it is not there.
+    problems : list of str
+        Scenes that were skipped and methods that failed, a sentence each.
+    """
+
+    made: list[tuple[Table, str, list[Line]]]
+    missing: dict[str, str]
+    problems: list[str]
+
+
 def reproduce(
     folder: str | os.PathLike[str],
     *,
     threads: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-) -> tuple[list[tuple[Table, str, list[Line]]], dict[str, str]]:
-    """All tables for which there is data: each with what its figures are over, and its lines.
+) -> Reproduction:
+    """Make the paper's tables again.
 
     Parameters
     ----------
@@ -258,40 +272,36 @@ def reproduce(
     threads, cache, progress
         As for `dualpix.comparison.compare`.
 
-    Returns
-    -------
-    made : list
-        Table, the scenes in words, its lines.
-    missing : dict
-        By data set, why it is not there.
-
     Raises
     ------
     InputError
-        If none is there.
+        If no data set is there.
     """
-    made: list[tuple[Table, str, list[Line]]] = []
+    wanted, missing = tables(), dict[str, str]()
     found: dict[str, Dataset] = {}
-    missing: dict[str, str] = {}
-    for name in dict.fromkeys(table.dataset for table in tables()):
+    for name in dict.fromkeys(table.dataset for table in wanted):
         try:
             found[name] = open_dataset(name, folder)
         except InputError as error:
             missing[name] = str(error)
     if not found:
         raise InputError(f"{folder}: holds none of {', '.join(missing)}: give the folder that holds them by name")
+    made: list[tuple[Table, str, list[Line]]] = []
+    problems: list[str] = []
     for name, dataset in found.items():
-        own = [table for table in tables() if table.dataset == name]
-        wanted = {m.name: m for table in own for row in table.rows for m in (row.rebuilt, row.best) if m}
-        done = compare(dataset, wanted.values(), threads=threads, cache=cache, progress=progress, pictures=False)
+        own = [table for table in wanted if table.dataset == name]
+        methods = {m.name: m for table in own for row in table.rows for m in (row.rebuilt, row.best) if m}
+        done = compare(dataset, methods.values(), threads=threads, cache=cache, progress=progress, pictures=False)
         made += [(table, _scenes(dataset, done), _lines(table, dataset, done)) for table in own]
-    return sorted(made, key=lambda each: each[0].number), missing
+        problems += [f"skipped: {name}, scene {scene}: {why}" for scene, why in done.skipped.items()]
+        failed = (outcome for outcome in done.outcomes if outcome.error is not None)
+        problems += [f"failed: {each.method} on {name}, scene {each.scene}: {each.error}" for each in failed]
+    return Reproduction(sorted(made, key=lambda each: each[0].number), missing, problems)
 
 
 def _scenes(dataset: Dataset, done: Comparison) -> str:
     scored = [name for name in dataset.scenes if name not in done.skipped]
-    skipped = "".join(f"; {name} left out: {why}" for name, why in done.skipped.items())
-    return f"{len(scored)} scene{'s' * (len(scored) != 1)}: {', '.join(scored)}{skipped}"
+    return f"{len(scored)} scene{'s' * (len(scored) != 1)}: {', '.join(scored)}"
 
 
 def _lines(table: Table, dataset: Dataset, done: Comparison) -> list[Line]:
@@ -321,17 +331,32 @@ def _line(table: Table, row: Row, protocol: str, done: Comparison, same: bool) -
     )
 
 
-def reproduction_lines(made: Iterable[tuple[Table, str, list[Line]]], missing: dict[str, str]) -> str:
+def reproduction_lines(result: Reproduction) -> str:
     """The tables for people."""
     parts = []
-    for table, scenes, lines in made:
-        parts.append(f"Table {table.number}: {table.title} ({table.dataset}), {scenes}")
+    for table, scenes, lines in result.made:
+        heads = "".join(f"{COLUMNS[score][0]:>9s}" for score in table.scores)
+        parts.append(f"Table {table.number}: {table.title} ({table.dataset}), {scenes}\n{' ' * 40}{heads}")
         for line in lines:
             parts.append(f"  {line.label} ({line.protocol})")
-            parts += [f"    {name:34s}{text}" for name, text in _sources(line)]
+            parts += [f"    {name:36s}{text}" for name, text in _sources(line)]
         parts.append("")
-    parts += [f"{name} is not there: {why}" for name, why in missing.items()]
+    parts += [f"{name} is not there: {why}" for name, why in result.missing.items()]
     return "\n".join(parts).rstrip("\n")
+
+
+def reproduction_record(folder: str, result: Reproduction) -> dict[str, Any]:
+    """The same for JSON."""
+    return {
+        "folder": folder,
+        "tables": [
+            {"table": table.number, "title": table.title, "dataset": table.dataset, "scenes": scenes}
+            | {"rows": [asdict(line) | {"deviation": line.deviation} for line in lines]}
+            for table, scenes, lines in result.made
+        ],
+        "missing": result.missing,
+        "problems": result.problems,
+    }
 
 
 def _sources(line: Line) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from ._tiles import Estimate, Kernels, match_tiles, moved
 from ._views import Image
 
 LIMITS = Several(Real(-64, 64), 2, 2, "min and max, min < max", rising=True)  # time grows as the third power
+STEPS = 2  # disparities tried a pixel: between whole ones a small blur does not undo the other
 
 
 def dpdisp(
@@ -20,8 +21,8 @@ def dpdisp(
 
     A view is the sharp scene spread by a half-disc of signed radius r, the mirror image of the other view's. So the
     true r makes ``L * k_right(r)`` and ``R * k_left(r)`` the same. For every tile of 8x8 pixels it is the one of least
-    squared difference, less its mean, over 40x40 around it. The radii tried are ``3 pi d / 8`` for whole disparities d;
-    a parabola refines the best. Confidence and upsampling are those of `sdof`.
+    squared difference, less its mean, over 40x40 around it. The radii tried are ``3 pi d / 8`` for disparities d in
+    steps of half a pixel; a parabola refines the best. Confidence and upsampling are those of `sdof`.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ def dpdisp(
     ParameterError
         If a parameter is of the wrong type or out of bounds.
     """
-    return match_tiles(left, right, check("range", range, LIMITS), guide, exchanged_blur, threads)
+    return match_tiles(left, right, check("range", range, LIMITS), guide, exchanged_blur, STEPS, threads)
 
 
-def exchanged_blur(d: int) -> Kernels:
+def exchanged_blur(d: float) -> Kernels:
     """L * k_right and R * k_left, which meet half-way between the views: half of d brings them to the left one."""
     return moved(half_disc(-d), round(d / 2)), moved(half_disc(d), round(d / 2))

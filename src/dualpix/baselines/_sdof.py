@@ -49,9 +49,9 @@ def sdof(
     ParameterError
         If a parameter is of the wrong type or out of bounds.
     """
-    return match_tiles(left, right, check("range", range, LIMITS), guide, shift, threads)
+    return match_tiles(left, right, check("range", range, LIMITS), guide, shift, 1, threads)
 
 
-def shift(d: int) -> Kernels:
+def shift(d: float) -> Kernels:
     """L(x) and R(x - d)."""
-    return SAME, moved(SAME, d)
+    return SAME, moved(SAME, round(d))

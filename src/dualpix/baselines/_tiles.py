@@ -49,21 +49,22 @@ def match_tiles(
     right: Image,
     limits: tuple[float, float],
     guide: Image | None,
-    kernels: Callable[[int], Kernels],
+    kernels: Callable[[float], Kernels],
+    steps: int,
     threads: int | None,
 ) -> Estimate:
-    """The disparity whose kernels make the views most alike, between whole ones by a parabola."""
+    """The disparity whose kernels make the views most alike, of so many a pixel, and between them by a parabola."""
     threads = thread_count(threads)
     pair = read_pair(left, right, guide)
     views = grey_views(pair.left, pair.right, threads)
     asked = whole_disparities(limits, views[0].shape[1])
     # One more at both ends: all that were asked for have two neighbours.
-    disparities = range(asked.start - 1, asked.stop + 1)
+    disparities = [i / steps for i in range(asked[0] * steps - 1, asked[-1] * steps + 2)]
     C = tile_costs(*views, [kernels(d) for d in disparities], threads)
     ((_, texture),) = tile_moments(*views, [(SLOPE, NOTHING)], threads)
-    at, confidence = best(C, texture)
+    at, confidence = best(C, steps, texture)
     # What knows nothing is in focus, unless its neighbours know better.
-    d = np.where(confidence > 0, disparities[0] + at, min(max(0, asked[0]), asked[-1]))
+    d = np.where(confidence > 0, disparities[0] + at / steps, min(max(0, asked[0]), asked[-1]))
     return upsample(d, confidence, pair.left if pair.guide is None else pair.guide, threads)
 
 
@@ -101,11 +102,11 @@ def _around(values: Array) -> Array:
     return cv2.boxFilter(values.astype(float), -1, (side, side), normalize=False, borderType=cv2.BORDER_CONSTANT)
 
 
-def best(C: Map, texture: Array) -> tuple[Array, Array]:
+def best(C: Map, steps: int, texture: Array) -> tuple[Array, Array]:
     """Where along the first axis the parabola at the lowest cost has its vertex, and the confidence in that.
 
     The lowest is neither the first nor the last. Confidence is a product of shares: of the curvature in itself and the
-    cost, of the rise in the lowest cost two or more away, and of the texture in itself and TEXTURE.
+    cost, of the rise in the lowest cost two pixels or more away, and of the texture in itself and TEXTURE.
     """
     at = 1 + C[1:-1].argmin(axis=0)
     before, lowest, after = (np.take_along_axis(C, (at + i)[None], 0)[0] for i in (-1, 0, 1))
@@ -113,12 +114,12 @@ def best(C: Map, texture: Array) -> tuple[Array, Array]:
     rises = rise_before + rise_after
     vertex = at + (rise_before - rise_after) / np.where(rises > 0, 2 * rises, 1)
 
-    others = C.copy()
-    for i in (-1, 0, 1):
-        np.put_along_axis(others, (at + i)[None], np.inf, 0)
-    second = np.maximum(others.min(axis=0), lowest)
-    confidence = rises / (rises + 2 * (lowest + NOISE))
-    confidence *= 1 - (lowest + NOISE) / (second + NOISE)
+    second = np.full_like(lowest, np.inf)
+    for i, cost in enumerate(C):
+        np.minimum(second, cost, out=second, where=np.abs(i - at) >= 2 * steps)
+    curvature = steps**2 * rises / 2
+    confidence = curvature / (curvature + lowest + NOISE)
+    confidence *= 1 - (lowest + NOISE) / (np.maximum(second, lowest) + NOISE)
     confidence *= texture / (texture + TEXTURE)
     return vertex, confidence
 
