@@ -59,6 +59,7 @@ def counted(s: Scene) -> tuple[float, float]:
 METHODS = {
     "stereo": cca("stereo"),
     "stereo, solver": cca("stereo", filter="solver"),
+    "stereo, guided": cca("stereo", filter="guided"),
     "stereo-paper": cca("stereo-paper"),
     "stereo-paper, solver": cca("stereo-paper", filter="solver"),
     "own SGM, P1 3 P2 8": sgm(3, 8),

@@ -486,6 +486,7 @@ def test_calib_beside_the_left_view_is_used(call, folder, name):
     assert record["searched"] == [0, 24]
     assert record["parameters"]["range"] == [0, 24]
     assert record["axis_evidence"] is None
+    assert record["inputs"] == {"left": "left.png", "right": "right.png", "calib": "calib.txt"}
     expected = dualpix.disparity(*scene()[:2], name, range=(0, 24))
     np.testing.assert_array_equal(read_map("d.tiff"), expected.disparity)
 
@@ -572,6 +573,7 @@ def test_what_is_hidden_in_files(call, folder, suffix):
     else:
         np.testing.assert_array_equal(read_map(f"d.{suffix}"), expected)
     assert "NaN" not in out
+    assert json.loads(out)["mask_occluded"] is True
     assert json.loads(out)["disparity"]["max"] == pytest.approx(np.nanmax(expected), abs=1 / 256)
     assert cv2.imread("p.png") is not None
 
