@@ -14,8 +14,8 @@ struct Choice {
 //     L_p(k) = c_p(k) + min(min_j L_q(j) + P1 (d_p(k) - d_q(j))^2, min_j L_q(j) + P2 w) - min_j L_q(j)
 //
 // and the one with the lowest sum S is chosen. disparity and curvature become its own; the curvature is multiplied by
-// clip((S_2 - S_1) / (2 P2), 0.01, 1)^2, S_2 being the sum of the next best. The cost holds the sums in the end; all
-// three are maps of kept x h x w, of which the first gets the result.
+// clip((S_2 - S_1) / (2 P2), 0.01, 1)^2, S_2 being the sum of the next best. All three are maps of kept x h x w, of
+// which the first gets the result.
 void choose(float* cost, float* disparity, float* curvature, const float* guide, int h, int w, const Choice& options,
             int threads);
 

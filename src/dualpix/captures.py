@@ -188,13 +188,13 @@ def black_hint(left: Image, right: Image) -> str | None:
 # ---- the calibration of Middlebury's stereo pairs ------------------------------------------------
 
 
-def known_range(left: str | os.PathLike[str], width: int) -> tuple[float, float] | None:
+def known_range(left: str | os.PathLike[str], length: int) -> tuple[float, float] | None:
     """0 to the ``ndisp`` of the calib.txt beside the left view, in px; None if there is no such file.
 
     Raises
     ------
     InputError
-        If the file is there but does not say, or what it says is more than the width of the view.
+        If the file is there but does not say, or what it says is more than the length of the view along its axis.
     """
     path = Path(left).with_name("calib.txt")
     try:
@@ -203,16 +203,16 @@ def known_range(left: str | os.PathLike[str], width: int) -> tuple[float, float]
         return None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): give the range instead") from None
-    entry = re.search(r"^\s*ndisp\s*=\s*(\S+)", text, re.MULTILINE)
+    entry = re.search(r"^[ \t]*ndisp[ \t]*=[ \t]*(\S+)", text, re.MULTILINE)
     if not entry:
         raise InputError(f"{path} has no ndisp, the number of disparities: add a line ndisp=N or give the range")
     try:
         ndisp = float(entry[1])
     except ValueError:
         ndisp = math.nan
-    if not 1 <= ndisp < width:
+    if not 1 <= ndisp < length:
         raise InputError(
-            f"{path}: ndisp must be a number from 1 to {width - 1}, less than the width of {left}, not "
+            f"{path}: ndisp must be a number from 1 to {length - 1}, less than the pixels of {left}, not "
             f"{reprlib.repr(entry[1])}: correct it or give the range"
         )
     return 0.0, ndisp

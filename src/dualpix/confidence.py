@@ -20,7 +20,7 @@ def confidence(A: Map, d: Map, textured: Mask, params: Params) -> Map:
     their variance is r^2 / 12, and variances add up. Published messages saturate, and curvatures in intensities have
     no scale of their own: there A is only compared with its mean.
     """
-    if params.messages == "paper" or not params.noise_floor:
+    if params.messages != "exact" or not params.noise_floor or params.candidates > 1:
         result: Map = A / (A + np.float32(max(A.mean(dtype=np.float64), 1e-30)))
     else:
         # 1 / A' = 1 / A + r^2 / 12;  A' / (A' + SURE)

@@ -140,7 +140,7 @@ def disparity(
         _check_sizes(images, names, params)
         shape = images[0].shape[:2]
         if wide and params.range == "auto" and isinstance(left, str | Path):
-            params = params.replace(range=known_range(left, shape[1]) or "auto")
+            params = params.replace(range=known_range(left, shape["yx".index(axis or "x")]) or "auto")
             calib = None if params.range == "auto" else Path(left).with_name("calib.txt")
         aspect = pixel_aspect(params.pixel_aspect, dict(zip(names[:2], images[:2], strict=True)))
         hint = None if params.black or (lens and lens.white) else black_hint(*images[:2])
@@ -297,7 +297,7 @@ def _solve(
         with clock("aggregation", scale + 1):
             return Coefficients(*aggregate(alpha, beta, level.guide, params, iterations[scale], threads))
 
-    A, B = coarse_to_fine(levels, solve, limits)
+    A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
     assert textured is not None
     return Solution(A, B, textured, searched, objections)
 

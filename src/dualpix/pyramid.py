@@ -50,12 +50,14 @@ def _half(image: Map, threads: int) -> Map:
     return half
 
 
-def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, float] | None) -> Coefficients:
+def coarse_to_fine(
+    levels: list[Level], solve: Solver, limits: tuple[float, float] | None, wide: bool = False
+) -> Coefficients:
     """Solve scale after scale, each the prior of the next.
 
     ``solve(level, disparities, prior, scale)`` gets whole disparities of its own scale and the coefficients of the
     coarser one (None at the first). ``limits`` are disparities at full size; without, the coarsest scale finds them.
-    Levels are let go once used.
+    With ``wide``, it looks far from the start. Levels are let go once used.
     """
     coefficients = None
     for scale in range(len(levels)):
@@ -67,19 +69,20 @@ def coarse_to_fine(levels: list[Level], solve: Solver, limits: tuple[float, floa
         elif coefficients:
             coefficients = solve(levels[scale], covering(coefficients), coefficients, scale)
         else:
-            coefficients = explore(levels[scale], solve)
+            coefficients = explore(levels[scale], solve, wide)
         levels[scale] = Level(*[np.empty((0, 0), np.float32)] * 3)
     assert coefficients is not None
     return coefficients
 
 
-def explore(level: Level, solve: Solver) -> Coefficients:
+def explore(level: Level, solve: Solver, wide: bool = False) -> Coefficients:
     """Solve the coarsest scale in a range that is doubled until the disparities found keep clear of its ends.
 
     Then once more in what they need: every disparity that is not there is one less to be mistaken for the right one.
     If a wider range never makes the pixels surer, there is nothing to be found, and the first one will do.
     """
-    reach, widest = FIRST_REACH, max(level.left.shape[1] // 3, FIRST_REACH)
+    widest = max(level.left.shape[1] // 3, FIRST_REACH)
+    reach = widest if wide else FIRST_REACH
     sureness = []
     while True:
         coefficients = solve(level, range(-reach - 1, reach + 2), None, 0)
@@ -90,7 +93,7 @@ def explore(level: Level, solve: Solver) -> Coefficients:
             break
         reach *= 2
     # Clear of the ends by chance, noise is less sure in a wider range.
-    if sureness[-1] <= sureness[0] * (0.5 if clear else 1):
+    if len(sureness) > 1 and sureness[-1] <= sureness[0] * (0.5 if clear else 1):
         low, high = -FIRST_REACH, FIRST_REACH
     return solve(level, around(low, high), None, 0)
 

@@ -55,7 +55,9 @@ class Local(NamedTuple):
         """
         notes = []
         failing = f"{1 - self.confirmed:.0%} of the pixels fail the left-right check"
-        forward = 0.5 if order is None else order if limits is None or sum(limits) >= 0 else 1 - order
+        forward = 0.5 if order is None else order
+        if limits and limits[0] < 0:  # a range on both sides of 0 expects no order
+            forward = 1 - forward if limits[1] <= 0 else 0.5
         if forward < 1 - CLEAR:
             notes.append(
                 f"{1 - forward:.0%} of the pixels match better with the views exchanged, and {failing}: swap them"
