@@ -39,6 +39,16 @@ def sgm(P1: float, P2: float) -> Callable[[Scene], np.ndarray]:
     return lambda s: baselines.sgm(s.left, s.right, s.range, P1=P1, P2=P2)
 
 
+def sgm_helped(s: Scene) -> np.ndarray:
+    """With views padded as for `sgbm_helped`, which keeps blank walls from matching the black outside."""
+    pad = round(s.range[1])
+    return baselines.sgm(*padded(s, pad), s.range, P1=1, P2=8)[:, pad:]
+
+
+def padded(s: Scene, pad: int) -> list[np.ndarray]:
+    return [np.pad(view, ((0, 0), (pad, 0), (0, 0)), mode="edge") for view in (s.left, s.right)]
+
+
 def sgbm_raw(s: Scene) -> np.ndarray:
     """As OpenCV leaves it, but what it leaves open is one below the range, as in its own output."""
     return np.nan_to_num(baselines.opencv_sgbm(s.left, s.right, counted(s)), nan=s.range[0] - 1)
@@ -47,8 +57,7 @@ def sgbm_raw(s: Scene) -> np.ndarray:
 def sgbm_helped(s: Scene) -> np.ndarray:
     """With views padded so that no column is lost, and holes filled."""
     pad = -(-round(s.range[1]) // 16) * 16
-    views = (np.pad(view, ((0, 0), (pad, 0), (0, 0)), mode="edge") for view in (s.left, s.right))
-    return filters.fill_holes(baselines.opencv_sgbm(*views, counted(s))[:, pad:])
+    return filters.fill_holes(baselines.opencv_sgbm(*padded(s, pad), counted(s))[:, pad:])
 
 
 def counted(s: Scene) -> tuple[float, float]:
@@ -64,6 +73,7 @@ METHODS = {
     "stereo-paper, solver": cca("stereo-paper", filter="solver"),
     "own SGM, P1 3 P2 8": sgm(3, 8),
     "own SGM, P1 1 P2 8": sgm(1, 8),
+    "own SGM, P1 1 P2 8, padded": sgm_helped,
     "OpenCV SGBM HH": sgbm_raw,
     "OpenCV SGBM HH, padded, filled": sgbm_helped,
 }
@@ -72,9 +82,9 @@ METHODS = {
 # The preset `stereo` with one thing changed.
 CHANGES: dict[str, dict[str, object]] = {
     "as it is": {},
-    "published cost: bt on detail": {"cost": "bt", "detail": "cost", "choice": (0.25, 4), "invalid_threshold": 1e-3},
+    "published cost: bt on detail": {"cost": "bt", "detail": "cost"},
     "published vertex: encc": {"subpixel": "encc"},
-    "lowest minimum, no choice": {"choice": (0, 0), "ambiguity": 0.1},
+    "lowest minimum, no choice, ambiguity 0.1": {"choice": (0, 0), "ambiguity": 0.1},
     "2 candidates": {"candidates": 2},
     "6 candidates": {"candidates": 6},
     "P2 8": {"choice": (1.5, 8)},

@@ -32,7 +32,7 @@ struct Coupling {
         P(o.penalty),
         minus_inverse_sigma2(-1.0f / (o.edge_sigma * o.edge_sigma)),
         inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
-        jump_ratio(o.jump_penalty / o.penalty),
+        jump_ratio(std::min(o.jump_penalty / o.penalty, 1e30f)),
         farthest(std::max(o.farthest, kNear)) {}
 };
 

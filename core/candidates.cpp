@@ -24,13 +24,11 @@ struct Row {
 // A band of rows, worked through tile by tile from left to right so that what the right image finds is whole.
 struct Band {
   Band(const Search& o, int w)
-      : width(w),
-        scratch((size_t)kMostPlanes * (kColumns + 2 * o.window.half)),
+      : scratch((size_t)kMostPlanes * (kColumns + 2 * o.window.half)),
         smoothed((size_t)(kBandRows + 2 * o.window.half) * kColumns),
         smoothed_row(kBandRows + 2 * o.window.half),
         rows(kBandRows),
         right_cost((size_t)kBandRows * w) {}
-  int width;
   std::vector<float> scratch;               // of smooth_row
   std::vector<float> smoothed;              // rows of a tile and half a window more on both sides, smoothed along x
   std::vector<const float*> smoothed_row;   // by row of the image, padded at its ends
@@ -81,8 +79,8 @@ DUALPIX_INLINE void keep(Cell& cell, vfloat cost, float d, Minimum kind) {
 
 // Costs of one row at its i-th disparity: the window's mean along the column, met with the row's minima.
 template <int K>
-DUALPIX_CLONES void meet_left(const float* const* smoothed, Row& row, float* costs, Window window, Minimum kind, int i,
-                              float d) {
+DUALPIX_INLINE void meet(const float* const* smoothed, Row& row, float* costs, Window window, Minimum kind, int i,
+                         float d) {
   for (int x = 0; x < kColumns; x += kLanes) {
     Cell& cell = row.cells[x / kLanes];
     vfloat cost;
@@ -94,9 +92,17 @@ DUALPIX_CLONES void meet_left(const float* const* smoothed, Row& row, float* cos
   }
 }
 
-using MeetLeft = void (*)(const float* const*, Row&, float*, Window, Minimum, int, float);
-constexpr MeetLeft kMeetLeft[kMostKept] = {meet_left<1>, meet_left<2>, meet_left<3>,
-                                           meet_left<4>, meet_left<5>, meet_left<6>};
+DUALPIX_CLONES void meet_left(int kept, const float* const* smoothed, Row& row, float* costs, Window window,
+                              Minimum kind, int i, float d) {
+  switch (kept) {
+    case 1: return meet<1>(smoothed, row, costs, window, kind, i, d);
+    case 2: return meet<2>(smoothed, row, costs, window, kind, i, d);
+    case 3: return meet<3>(smoothed, row, costs, window, kind, i, d);
+    case 4: return meet<4>(smoothed, row, costs, window, kind, i, d);
+    case 5: return meet<5>(smoothed, row, costs, window, kind, i, d);
+    default: return meet<6>(smoothed, row, costs, window, kind, i, d);
+  }
+}
 
 // The same costs, n of them, seen from the right image.
 DUALPIX_CLONES void meet_right(const float* cost, int n, float d, float* best, float* winner) {
@@ -120,7 +126,6 @@ void search_tile(const float* left, const float* right, const Found& found, int 
   for (int k = 0; k < t.y1 - t.y0 + 2 * half; ++k)
     band.smoothed_row[k] = &band.smoothed[(size_t)(padded(t.y0 - half + k, h, o.cost) - top) * kColumns];
   for (Row& row : band.rows) start(row);
-  const MeetLeft meet_left = kMeetLeft[o.kept - 1];
   float costs[kColumns];
   for (int i = 0; i < o.count; ++i) {
     const int d = o.first + i;
@@ -132,7 +137,7 @@ void search_tile(const float* left, const float* right, const Found& found, int 
     const int x0 = std::max(t.x0, d), x1 = std::min(t.x1, w + d);  // where x - d lies inside the right image
     for (int y = t.y0; y < t.y1; ++y) {
       const float* const* smoothed = &band.smoothed_row[y - t.y0 + half];
-      meet_left(smoothed, band.rows[y - t.y0], costs, o.window, o.minimum, i, (float)d);
+      meet_left(o.kept, smoothed, band.rows[y - t.y0], costs, o.window, o.minimum, i, (float)d);
       if (i > 0 && i + 1 < o.count && x0 < x1)
         meet_right(costs + x0 - t.x0, x1 - x0, (float)d, &band.right_cost[(size_t)(y - t.y0) * w + x0 - d],
                    found.right_winner + (size_t)y * w + x0 - d);

@@ -44,16 +44,15 @@ DUALPIX_INLINE void walk(const Penalties& p, const Before<K>& q, const vfloat* c
 
 // ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
-template <int K>
 struct RowBlock {
-  explicit RowBlock(int w) : cost(K * size(w)), disparity(K * size(w)), sum(K * size(w)), guide(size(w)) {}
+  RowBlock(int kept, int w) : cost(kept * size(w)), disparity(kept * size(w)), sum(kept * size(w)), guide(size(w)) {}
   static size_t size(int w) { return (size_t)w * kLanes; }
   std::vector<float> cost, disparity, sum, guide;
 };
 
 template <int K>
-DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock<K>& block, int w, bool forward) {
-  const size_t size = RowBlock<K>::size(w);
+DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool forward) {
+  const size_t size = RowBlock::size(w);
   Before<K> q = {};
   q.guide = splat(kFar);
   for (int i = 0; i < w; ++i) {
@@ -75,17 +74,23 @@ DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock<K>& block, int w, boo
   }
 }
 
-template <int K>
-DUALPIX_CLONES void along_rows(const Maps& maps, size_t at, int w, int n, const Penalties& p, RowBlock<K>& block) {
-  const size_t size = RowBlock<K>::size(w);
-  for (int k = 0; k < K; ++k) {
+DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int n, const Penalties& p,
+                               RowBlock& block) {
+  const size_t size = RowBlock::size(w);
+  for (int k = 0; k < kept; ++k) {
     gather(maps.cost + k * maps.size + at, w, n, &block.cost[k * size]);
     gather(maps.disparity + k * maps.size + at, w, n, &block.disparity[k * size]);
   }
   gather(maps.guide + at, w, n, block.guide.data());
-  walk_rows<K>(p, block, w, true);
-  walk_rows<K>(p, block, w, false);
-  for (int k = 0; k < K; ++k) scatter(&block.sum[k * size], w, n, maps.sum + k * maps.size + at);
+  for (const bool forward : {true, false}) switch (kept) {
+      case 1: walk_rows<1>(p, block, w, forward); break;
+      case 2: walk_rows<2>(p, block, w, forward); break;
+      case 3: walk_rows<3>(p, block, w, forward); break;
+      case 4: walk_rows<4>(p, block, w, forward); break;
+      case 5: walk_rows<5>(p, block, w, forward); break;
+      default: walk_rows<6>(p, block, w, forward);
+    }
+  for (int k = 0; k < kept; ++k) scatter(&block.sum[k * size], w, n, maps.sum + k * maps.size + at);
 }
 
 // ---- from row to row: columns and diagonals together -----------------------------------------------
@@ -93,12 +98,12 @@ DUALPIX_CLONES void along_rows(const Maps& maps, size_t at, int w, int n, const 
 // What the front carries: guide, K disparities, and K sums for each of three paths.
 template <int K>
 struct Planes {
-  static constexpr int disparity = kGuide + 1, sums = 1 + K, count = 1 + 4 * K;
+  static constexpr int disparity = kGuide + 1, sums = disparity + K;
 };
 
 template <int K>
-DUALPIX_CLONES void sweep_row(const Maps& maps, size_t at, int begin, int end, const Penalties& p, Front& before,
-                              Front& now) {
+DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, int begin, int end, const Penalties& p, Front& before,
+                            Front& now) {
   for (int x = begin; x < end; x += kLanes) {
     const int n = end - x < kLanes ? end - x : kLanes;
     const vfloat guide = load(maps.guide + at + x, n);
@@ -130,6 +135,18 @@ DUALPIX_CLONES void sweep_row(const Maps& maps, size_t at, int begin, int end, c
   }
 }
 
+DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, int begin, int end, const Penalties& p,
+                              Front& before, Front& now) {
+  switch (kept) {
+    case 1: return walk_on<1>(maps, at, begin, end, p, before, now);
+    case 2: return walk_on<2>(maps, at, begin, end, p, before, now);
+    case 3: return walk_on<3>(maps, at, begin, end, p, before, now);
+    case 4: return walk_on<4>(maps, at, begin, end, p, before, now);
+    case 5: return walk_on<5>(maps, at, begin, end, p, before, now);
+    default: return walk_on<6>(maps, at, begin, end, p, before, now);
+  }
+}
+
 // ---- the choice ------------------------------------------------------------------------------------
 
 void decide(const Maps& maps, size_t begin, size_t end, int K, float P2) {
@@ -150,38 +167,27 @@ void decide(const Maps& maps, size_t begin, size_t end, int K, float P2) {
   }
 }
 
-template <int K>
-void choose_among(const Maps& maps, int h, int w, const Choice& o, int threads) {
-  const Penalties p = {o.step, o.jump, -1.0f / (o.edge_sigma * o.edge_sigma)};
-  const int blocks = (h + kLanes - 1) / kLanes;
-  parallel_for(blocks, threads, [&] { return RowBlock<K>(w); }, [&](int i, RowBlock<K>& block) {
-    along_rows<K>(maps, (size_t)i * kLanes * w, w, std::min(kLanes, h - i * kLanes), p, block);
-  });
-  for (const bool down : {true, false})
-    sweep_rows(h, w, Planes<K>::count, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
-      sweep_row<K>(maps, (size_t)y * w, begin, end, p, before, now);
-    });
-  constexpr int kPixels = 1 << 15;
-  parallel_for((int)((maps.size + kPixels - 1) / kPixels), threads, [] { return 0; }, [&](int i, int) {
-    decide(maps, (size_t)i * kPixels, std::min(maps.size, (size_t)(i + 1) * kPixels), K, o.jump);
-  });
-}
-
 }  // namespace
 
 void choose(float* cost, float* disparity, float* curvature, const float* guide, int h, int w, const Choice& options,
             int threads) {
+  const int kept = options.kept;
   const size_t size = (size_t)h * w;
-  std::vector<float> sum(options.kept * size);
+  std::vector<float> sum(kept * size);
   const Maps maps = {cost, disparity, curvature, sum.data(), guide, size};
-  switch (options.kept) {
-    case 1: return choose_among<1>(maps, h, w, options, threads);
-    case 2: return choose_among<2>(maps, h, w, options, threads);
-    case 3: return choose_among<3>(maps, h, w, options, threads);
-    case 4: return choose_among<4>(maps, h, w, options, threads);
-    case 5: return choose_among<5>(maps, h, w, options, threads);
-    default: return choose_among<6>(maps, h, w, options, threads);
-  }
+  const Penalties p = {options.step, options.jump, -1.0f / (options.edge_sigma * options.edge_sigma)};
+  const int blocks = (h + kLanes - 1) / kLanes;
+  parallel_for(blocks, threads, [&] { return RowBlock(kept, w); }, [&](int i, RowBlock& block) {
+    along_rows(kept, maps, (size_t)i * kLanes * w, w, std::min(kLanes, h - i * kLanes), p, block);
+  });
+  for (const bool down : {true, false})
+    sweep_rows(h, w, 1 + 4 * kept, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
+      sweep_row(kept, maps, (size_t)y * w, begin, end, p, before, now);
+    });
+  constexpr int kPixels = 1 << 15;
+  parallel_for((int)((size + kPixels - 1) / kPixels), threads, [] { return 0; }, [&](int i, int) {
+    decide(maps, (size_t)i * kPixels, std::min(size, (size_t)(i + 1) * kPixels), kept, options.jump);
+  });
 }
 
 }  // namespace dualpix

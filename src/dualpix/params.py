@@ -58,7 +58,8 @@ class Params:
     encc_window: Annotated[int, Odd(3, 63)]
     # Curvature is taken relative to the best cost plus this, in the unit of the cost. 0 takes it as it is.
     noise_floor: Annotated[float, Real(0, 1e3)]
-    # Minima of a pixel's cost that are kept, for wide baselines; 1 is the best alone, as dual pixels need no more.
+    # Minima of a pixel's cost that are kept; 1 is the best alone, as dual pixels need no more. From 2 on the pair is
+    # taken for one of a wide baseline, along x, with disparities of one sign if the range is found.
     candidates: Annotated[int, Whole(1, 6)]
     # P1 and P2 of the choice among candidates, in the unit of the cost: what a step of 1 px between neighbours adds,
     # growing as its square, and the most that a step adds. 0,0 takes the lowest cost, and doubts it by the others.

@@ -25,8 +25,8 @@ AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or wi
 DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that the other view does not confirm
 UNSEEN = 0.75  # share of pixels that are not confirmed; below 0.5 for pairs that match, above 0.8 for others
 CROWDED = 0.005  # share of pixels, confirmed, within 1 px of an end of the range; below 0.001 if it covers the scene
-SMALL = 400  # px, the longer side of the views whose order is looked at
-CLEAR = 0.65  # share of pixels that tell the order of the views; 0.84 and more for pairs of one scene, 0.5 by chance
+SMALL = 200  # px, the longer side of the views whose order is looked at
+CLEAR = 0.65  # share of pixels that tell the order of the views; 0.84 and more by census in a pair, 0.5 by chance
 
 
 class Local(NamedTuple):
@@ -37,7 +37,7 @@ class Local(NamedTuple):
     alpha, beta : float32 arrays
         As those of `dualpix.matching.local_parabolas`.
     confirmed : float
-        Share of the pixels that both views see alike, and that are no speckles.
+        Share of the pixels with any minimum that both views see alike, and that are no speckles.
     ends : dict
         Share of the pixels that are confirmed and lie within 1 px of it, by the least and the largest disparity that
         may win.
@@ -60,7 +60,8 @@ class Local(NamedTuple):
             forward = 1 - forward if limits[1] <= 0 else 0.5
         if forward < 1 - CLEAR:
             notes.append(
-                f"{1 - forward:.0%} of the pixels match better with the views exchanged, and {failing}: swap them"
+                f"{1 - forward:.0%} of the pixels match better with the views exchanged, and {failing}: swap them, "
+                "or give the range"
             )
         elif 1 - self.confirmed > UNSEEN:
             notes.append(f"{failing}: the views may not be rectified, or not of one scene, or outside the range")
@@ -116,7 +117,8 @@ def local_parabolas(
         S = _distinctness(cost, disparity, params)
     del cost
     d, alpha = disparity[0], curvature[0]
-    confirmed = (consistent(d, winners, threads) == 1) & ~speckled(d, params)
+    found = alpha > 0  # the others have no minimum, and a d that means nothing
+    confirmed = found & (consistent(d, winners, threads) == 1) & ~speckled(d, params)
     S[~confirmed] = DOUBTFUL
     ends = {end: float(np.mean((np.abs(d - end) <= 1) & confirmed)) for end in (disparities[1], disparities[-2])}
     if params.subpixel == "encc":
@@ -124,7 +126,7 @@ def local_parabolas(
         _core.refine(*plain, d, textured, params.encc_window, threads)
         S *= np.where(textured, np.float32(1), AMBIGUOUS)
     alpha = alpha * S
-    return Local(alpha, -2 * alpha * d, float(confirmed.mean()), ends)
+    return Local(alpha, -2 * alpha * d, float(confirmed.sum() / found.sum()) if found.any() else 1.0, ends)
 
 
 def _find(
