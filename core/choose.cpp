@@ -173,8 +173,8 @@ void choose(float* cost, float* disparity, float* curvature, const float* guide,
             int threads) {
   const int kept = options.kept;
   const size_t size = (size_t)h * w;
-  std::vector<float> sum(kept * size);
-  const Maps maps = {cost, disparity, curvature, sum.data(), guide, size};
+  const std::unique_ptr<float[]> sum(new float[kept * size]);  // not cleared: the rows fill it
+  const Maps maps = {cost, disparity, curvature, sum.get(), guide, size};
   const Penalties p = {options.step, options.jump, -1.0f / (options.edge_sigma * options.edge_sigma)};
   const int blocks = (h + kLanes - 1) / kLanes;
   parallel_for(blocks, threads, [&] { return RowBlock(kept, w); }, [&](int i, RowBlock& block) {

@@ -25,7 +25,7 @@ AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or wi
 DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that the other view does not confirm
 UNSEEN = 0.75  # share of pixels that are not confirmed; below 0.5 for pairs that match, above 0.8 for others
 CROWDED = 0.005  # share of pixels, confirmed, within 1 px of an end of the range; below 0.001 if it covers the scene
-SMALL = 200  # px, the longer side of the views whose order is looked at
+SMALL = 128  # px, the longer side of the views whose order is looked at
 CLEAR = 0.65  # share of pixels that tell the order of the views; 0.84 and more by census in a pair, 0.5 by chance
 
 
