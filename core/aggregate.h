@@ -17,9 +17,9 @@ struct Aggregation {
   float farthest;          // T2, px: what jumps that far is not smoothed but taken over or left alone; only for jumps
 };
 
-// A, B = scale * (the local alpha, beta + the sum over paths of the messages that arrive); with messages
-// other than exact every path brings its own local term. Inputs and outputs are distinct h x w maps. Every pixel's arithmetic is the same
-// whatever the thread count.
+// A, B = scale * (the local alpha, beta + the sum over paths of the messages that arrive); with messages other than
+// exact every path brings its own local term. Inputs and outputs are distinct h x w maps. Every pixel's arithmetic is
+// the same whatever the thread count.
 void aggregate(const float* alpha, const float* beta, const float* guide, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -167,21 +168,21 @@ def disparity(
         limits = None if params.range == "auto" else _limits(params.range, stretch, planes.left.shape[1], along)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
         order = stereo.order(planes, params, threads) if wide and not blank else None
-        other = stereo.mirrored(planes) if mask_occluded or (wide and params.filter != "none") else None
+        both = not blank and (mask_occluded or (wide and params.filter != "none"))
+        other = stereo.mirrored(planes) if both else None
         levels = pyramid(planes, len(iterations), threads)
         del planes
 
-    clock.view = "left" if other is not None else ""
-    view = _view(levels, limits, iterations, params, clock, threads, order)
+    solve = partial(_solve, iterations=iterations, params=params, clock=clock, threads=threads, order=order)
+    clock.view = "left" if both else ""
+    view = solve(levels, limits)
     low, high = view.limits
     seen = None
     if other is not None:
         clock.view = "right"
         levels = pyramid(other, len(iterations), threads)
         del other
-        mirror = _view(levels, view.limits, iterations, params, clock, threads, order).d[:, ::-1]
-        seen = stereo.consistent(view.d, np.ascontiguousarray(mirror), threads)
-        del mirror
+        seen = stereo.consistent(view.d, np.ascontiguousarray(solve(levels, view.limits).d[:, ::-1]), threads)
         clock.view = ""
     with clock("confidence"):
         d = from_square(_upright(view.d, along), shape, along)
@@ -196,7 +197,7 @@ def disparity(
         with clock("filter"):
             d, weight = stereo.filled(d, seen, params) if wide and seen is not None else (d, trust)
             d = post_filter(d, weight, smoothing, params, threads)
-    if mask_occluded and seen is not None and not blank:
+    if mask_occluded and seen is not None:
         d[seen == 0], trust[seen == 0] = np.nan, 0
     nothing = "a view is blank, the same everywhere: the map is 0 and means nothing"
     axis_note = evidence and evidence.objection(along)
@@ -215,41 +216,11 @@ def disparity(
 
 
 class View(NamedTuple):
-    """What one view sees: disparities and confidence in pixels as they are matched, clipped to the limits searched."""
+    """What one view sees, in pixels as they are matched and within the limits searched, and what was found odd."""
 
     d: Map
     confidence: Map
     limits: tuple[float, float]
-    objections: list[str]
-
-
-def _view(
-    levels: list[Level],
-    limits: tuple[float, float] | None,
-    iterations: tuple[int, ...],
-    params: Params,
-    clock: "_Clock",
-    threads: int,
-    order: float | None,
-) -> View:
-    A, B, textured, searched, objections = _solve(levels, limits, iterations, params, clock, threads, order)
-    with clock("confidence"):
-        d = minimizer(A, B)
-        trust = confidence(A, d, textured, params)
-        ends = searched if order is None else searched[1:-1]
-        low, high = limits or (float(ends[0]), float(ends[-1]))
-        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
-        np.clip(d, low, high, out=d)
-    return View(d, trust, (low, high), objections)
-
-
-class Solution(NamedTuple):
-    """The parabolas of the finest scale, where any scale saw texture, what was searched, and what was found odd."""
-
-    A: Map
-    B: Map
-    textured: Mask
-    searched: range
     objections: list[str]
 
 
@@ -261,8 +232,8 @@ def _solve(
     clock: "_Clock",
     threads: int,
     order: float | None,
-) -> Solution:
-    """From the pyramid, coarse to fine, to the parabolas of its finest scale."""
+) -> View:
+    """From the pyramid, coarse to fine, to the disparities of its finest scale."""
     textured: Mask | None = None
     searched = range(0)
     objections: list[str] = []
@@ -299,7 +270,14 @@ def _solve(
 
     A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
     assert textured is not None
-    return Solution(A, B, textured, searched, objections)
+    with clock("confidence"):
+        d = minimizer(A, B)
+        trust = confidence(A, d, textured, params)
+        ends = searched if order is None else searched[1:-1]
+        low, high = limits or (float(ends[0]), float(ends[-1]))
+        trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
+        np.clip(d, low, high, out=d)
+    return View(d, trust, (low, high), objections)
 
 
 def passes(params: Params, shape: tuple[int, ...]) -> tuple[int, ...]:

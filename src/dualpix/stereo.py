@@ -59,10 +59,9 @@ class Local(NamedTuple):
         if limits and limits[0] < 0:  # a range on both sides of 0 expects no order
             forward = 1 - forward if limits[1] <= 0 else 0.5
         if forward < 1 - CLEAR:
-            notes.append(
-                f"{1 - forward:.0%} of the pixels match better with the views exchanged, and {failing}: swap them, "
-                "or give the range"
-            )
+            way_out = "swap them" if limits else "swap them, or give the range"
+            better = f"{1 - forward:.0%} of the pixels match better with the views exchanged"
+            notes.append(f"{better}, and {failing}: {way_out}")
         elif 1 - self.confirmed > UNSEEN:
             notes.append(f"{failing}: the views may not be rectified, or not of one scene, or outside the range")
         asked = (math.floor(limits[0]), math.ceil(limits[1])) if limits else ()
