@@ -155,7 +155,8 @@ DUALPIX_CLONES void sweep_row(const Sweep& s, const Maps& row, int begin, int en
     store(now.plane(kDisparity) + x, d, n);
     for (int k = 0; k < s.paths; ++k) {
       const int q = x - kSteps[k];
-      const vfloat Pw = penalty(s.coupling, guide, load(before.plane(kGuide) + q), d, load(before.plane(kDisparity) + q));
+      const vfloat guide_q = load(before.plane(kGuide) + q), d_q = load(before.plane(kDisparity) + q);
+      const vfloat Pw = penalty(s.coupling, guide, guide_q, d, d_q);
       const Parabola last = {load(before.plane(plane_of_A(k)) + q), load(before.plane(plane_of_B(k)) + q)};
       const Step here = step(s.coupling, own, last, Pw);
       store(now.plane(plane_of_A(k)) + x, here.p.A, n);

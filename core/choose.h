@@ -5,7 +5,7 @@ namespace dualpix {
 
 struct Choice {
   int kept;          // candidates a pixel, up to kMostKept of candidates.h
-  float step, jump;  // P1, cost of a step of one px between neighbours, growing as its square; P2, the most a step costs
+  float step, jump;  // P1, cost of a step of 1 px between neighbours, growing as its square; P2, the most a step costs
   float edge_sigma;  // of the weight of P2, as in aggregate.h
 };
 
