@@ -71,7 +71,7 @@ METHODS = {
     "stereo, guided": cca("stereo", filter="guided"),
     "stereo-paper": cca("stereo-paper"),
     "stereo-paper, solver": cca("stereo-paper", filter="solver"),
-    "own SGM, P1 3 P2 8": sgm(3, 8),
+    "own SGM, P1 3.25 P2 8.25": sgm(3.25, 8.25),
     "own SGM, P1 1 P2 8": sgm(1, 8),
     "own SGM, P1 1 P2 8, padded": sgm_helped,
     "OpenCV SGBM HH": sgbm_raw,

@@ -40,7 +40,7 @@ VIEWS = {
 }
 
 
-def kernel(left, right, disparities, P1=3.0, P2=8.0, window=5, threads=2):
+def kernel(left, right, disparities, P1=3.25, P2=8.25, window=5, threads=2):
     left, right = (np.ascontiguousarray(view, np.float32) for view in (left, right))
     d = np.full_like(left, np.nan)
     _core.sgm(left, right, d, disparities.start, len(disparities), box_taps(window), P1, P2, threads)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reference
-from dualpix.confidence import confidence, near_texture
+from dualpix.confidence import confidence, near_texture, smoothness, texture
 from dualpix.params import preset
 
 AUTO = preset("auto")
@@ -92,3 +92,37 @@ def test_nothing_matched_anywhere():
     blank = np.zeros((30, 40), np.float32)
     assert not near_texture(blank, None, AUTO).any()
     assert not near_texture(blank, np.zeros((15, 20), np.uint8), AUTO).any()
+
+
+# ---- the paper's weights of the solver on phones -------------------------------------------------
+
+PHONE = preset("phone-paper").replace(encc_window=5)
+
+
+def windows(values):
+    """The 5x5 pixels around each, mirrored at the border."""
+    return np.lib.stride_tricks.sliding_window_view(np.pad(values, 2, mode="symmetric"), (5, 5))
+
+
+def test_texture_is_gradient_along_x_and_contrast():
+    view = RNG.uniform(0, 40, (30, 40)).astype(np.float32)
+    view[8:20, 10:25] = 17
+    padded = np.pad(view, 1, mode="reflect").astype(np.float64)
+    across = padded[:, 2:] - padded[:, :-2]
+    gradient = (across[:-2] + 2 * across[1:-1] + across[2:]) / 8
+    g2, variance = (windows(gradient) ** 2).mean(axis=(2, 3)), windows(view.astype(np.float64)).var(axis=(2, 3))
+    np.testing.assert_allclose(texture(view, PHONE), g2 / (g2 + 9) * variance / (variance + 9), rtol=1e-3, atol=1e-5)
+    assert texture(view, PHONE)[13, 17] < 1e-5
+
+
+def test_stripes_along_x_cannot_be_matched():
+    stripes = np.ascontiguousarray(np.broadcast_to(128 + 100 * np.sin(np.arange(40)), (40, 40)), np.float32)
+    assert texture(stripes, PHONE).min() > 0.9
+    assert texture(np.ascontiguousarray(stripes.T), PHONE).max() == 0
+
+
+def test_rough_maps_are_trusted_less():
+    d = RNG.normal(0, 0.03, (30, 40)).astype(np.float32) + 200
+    variance = windows(d.astype(np.float64)).var(axis=(2, 3))
+    np.testing.assert_allclose(smoothness(d, PHONE), 1 / (1 + variance / 0.03**2), rtol=1e-3)
+    assert (smoothness(np.full_like(d, -3.3), PHONE) == 1).all()

@@ -60,6 +60,7 @@ def test_presets_hold_the_papers_values(
         "solver_chroma": 4,
         "solver_xy": 32,
         "solver_lambda": 512,
+        "solver_confidence": "curvature",
         "median_radius": 0,
         "median_sigma": 0.1,
         "guide_gamma": 1,

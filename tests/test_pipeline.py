@@ -9,6 +9,8 @@ import pytest
 import dualpix
 import reference
 from conftest import textured_pair
+from dualpix.confidence import smoothness, texture
+from dualpix.filters import post_filter
 from dualpix.pipeline import passes
 from dualpix.subpixel import HISTEQ_BIAS
 
@@ -443,3 +445,20 @@ def test_threads_from_the_environment(monkeypatch, pair):
     monkeypatch.setenv("DUALPIX_THREADS", "many")
     with pytest.raises(dualpix.ParameterError, match="DUALPIX_THREADS"):
         dualpix.disparity(*as_uint8(pair), **SMALL)
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+def test_the_solver_of_phones_weighs_by_texture_and_smoothness(pair, axis):
+    left, right = (np.ascontiguousarray(view if axis == "x" else view.T) / 255 for view in pair)
+    params = dualpix.preset("phone-paper").replace(vignetting=0.0, window=2.0, encc_window=5)
+    plain = dualpix.disparity(left, right, params, axis=axis)
+    found = dualpix.disparity(left, right, params.replace(filter="solver"), axis=axis)
+    matchable = texture(pair[0], params)
+    weight = plain.confidence * smoothness(plain.disparity, params) * (matchable if axis == "x" else matchable.T)
+    expected = post_filter(plain.disparity, weight, left, params.replace(filter="solver"), 1)
+    np.testing.assert_allclose(found.disparity, expected, atol=1e-4)
+    np.testing.assert_array_equal(found.confidence, plain.confidence)
+    by_curvature = dualpix.disparity(
+        left, right, params.replace(filter="solver", solver_confidence="curvature"), axis=axis
+    )
+    assert np.abs(by_curvature.disparity - found.disparity).max() > 1e-3

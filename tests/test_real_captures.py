@@ -6,6 +6,7 @@ import pytest
 import dualpix
 from dualpix import baselines
 from dualpix.captures import known_range
+from dualpix.datasets import open_dataset, score
 from dualpix.io import read_image, read_map
 from dualpix.metrics import affine_invariant, bad_pixels
 
@@ -62,6 +63,21 @@ def test_the_published_method_reproduces(ablation, scenes, subpixel, penalty, pu
     params = dualpix.preset("dslr-a").replace(subpixel=subpixel, penalty=penalty)
     found = ablation.score(next(scenes("dslr")), params)
     assert found.geometric_mean == pytest.approx(published, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("subpixel", "smoothed", "published"),
+    [("histeq", "none", 0.0427), ("histeq", "solver", 0.0398), ("encc", "none", 0.0453), ("encc", "solver", 0.0381)],
+)
+def test_the_published_method_reproduces_on_a_phone(data_dir, subpixel, smoothed, published):
+    """Geometric means of the published runs on Google's example, within 2 %."""
+    dataset = open_dataset("google", data_dir)
+    scene = dataset.load("20180302_mmmm_6527_20180303T130940")
+    changes = {"subpixel": subpixel, "filter": smoothed}
+    found = dualpix.disparity(scene.left, scene.right, "phone-paper", scene.guide, axis="y", **changes)
+    assert score("google", scene, found.disparity)["paper-google"]["geometric_mean"] == pytest.approx(
+        published, rel=0.02
+    )
 
 
 # ---- wide baselines ------------------------------------------------------------------------------

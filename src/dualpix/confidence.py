@@ -11,6 +11,11 @@ Mask = npt.NDArray[np.uint8]
 
 SURE = 25.0  # curvature, px^-2, at which the confidence is 1/2: an uncertainty of about 0.2 px
 
+# At which the terms of the published confidence of phones are 1/2. The form is described, its constants are not: with
+# these the published scores come out within 3 %, as with a third or three times of any one.
+GRADIENT, CONTRAST = np.float32(3), np.float32(3)
+ROUGH = np.float32(0.03)  # px
+
 
 def confidence(A: Map, d: Map, textured: Mask, params: Params) -> Map:
     """In [0, 1], growing with the aggregated curvature A; 0 where not `textured`.
@@ -28,6 +33,26 @@ def confidence(A: Map, d: Map, textured: Mask, params: Params) -> Map:
         A_local: Map = A / (1 + A * r * r * np.float32(1 / 12))
         result = A_local / (A_local + np.float32(SURE))
     result *= textured
+    return result
+
+
+def texture(view: Map, params: Params) -> Map:
+    """Of a grey view on a 0..255 scale, in [0, 1]: how much there is to match, along x, in encc's window.
+
+    The product of a term of the horizontal gradient and one of the variance.
+    """
+    import cv2
+
+    # <g^2> / (<g^2> + g0^2) <(I - <I>)^2> / (<(I - <I>)^2> + I0^2)
+    g = cv2.Sobel(view, cv2.CV_32F, 1, 0, ksize=3, scale=1 / 8)
+    gradient, variance = _mean(g * g, params), _variance(view, params)
+    result: Map = gradient / (gradient + GRADIENT**2) * (variance / (variance + CONTRAST**2))
+    return result
+
+
+def smoothness(d: Map, params: Params) -> Map:
+    """In [0, 1], falling with the variance of the disparities in the same window."""
+    result: Map = np.reciprocal(1 + _variance(d, params) / ROUGH**2)
     return result
 
 
@@ -56,3 +81,16 @@ def _span(d: Map, square: Mask) -> Map:
     import cv2
 
     return np.asarray(cv2.dilate(d, square) - cv2.erode(d, square), np.float32)
+
+
+def _mean(values: Map, params: Params) -> Map:
+    import cv2
+
+    side = params.encc_window
+    return np.asarray(cv2.blur(values, (side, side), borderType=cv2.BORDER_REFLECT), np.float32)
+
+
+def _variance(values: Map, params: Params) -> Map:
+    centred = values - values.mean(dtype=np.float64).astype(np.float32)
+    variance: Map = _mean(centred * centred, params) - _mean(centred, params) ** 2
+    return np.maximum(variance, 0, out=variance)

@@ -138,6 +138,9 @@ class Params:
     solver_chroma: Annotated[float, SOLVER_COLOUR]
     solver_xy: Annotated[int, SOLVER_XY]
     solver_lambda: Annotated[float, SOLVER_LAMBDA]
+    # How far the solver trusts a pixel: by the curvature alone, or less where the view around it lacks texture or the
+    # map is rough as well, as the paper does for phones.
+    solver_confidence: Annotated[str, Choice("curvature", "texture")]
     # Radius of the weighted median after the filter, px, 0 is none; and the difference of the guide's colours, on a
     # 0..1 scale, beyond which pixels do not count.
     median_radius: Annotated[int, Whole(0, MEDIAN_RADIUS.high)]

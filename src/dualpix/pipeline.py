@@ -18,7 +18,7 @@ from .arrays import Map
 from .axis import Axis, detect_axis
 from .calibration import Calibration, read_calibration
 from .captures import black_hint, from_square, known_range, pixel_aspect, to_square
-from .confidence import Mask, confidence, near_texture
+from .confidence import Mask, confidence, near_texture, smoothness, texture
 from .errors import InputError, ParameterError
 from .filters import post_filter
 from .io import load_image
@@ -170,6 +170,8 @@ def disparity(
         order = stereo.order(planes, params, threads) if wide and not blank else None
         both = not blank and (mask_occluded or (wide and params.filter != "none"))
         other = stereo.mirrored(planes) if both else None
+        published = params.filter == "solver" and params.solver_confidence == "texture"
+        matchable = texture(planes.left, params) if published else None
         levels = pyramid(planes, len(iterations), threads)
         del planes
 
@@ -196,6 +198,8 @@ def disparity(
     if smoothing is not None and not blank:
         with clock("filter"):
             d, weight = stereo.filled(d, seen, params) if wide and seen is not None else (d, trust)
+            if matchable is not None:
+                weight = weight * smoothness(d, params) * from_square(_upright(matchable, along), shape)
             d = post_filter(d, weight, smoothing, params, threads)
     if mask_occluded and seen is not None:
         d[seen == 0], trust[seen == 0] = np.nan, 0
