@@ -1,5 +1,8 @@
 #include "aggregate.h"
 
+#include <cmath>
+#include <type_traits>
+
 #include "paths.h"
 
 namespace dualpix {
@@ -24,25 +27,40 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 struct Coupling {
   Messages messages;
   bool robust;
-  float P, minus_inverse_sigma2, inverse_tau2, jump_ratio, farthest;
+  float P, log2_P, minus_log2_e_over_sigma2, inverse_tau2, jump_ratio, farthest;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
         robust(o.disparity != nullptr),
         P(o.penalty),
-        minus_inverse_sigma2(-1.0f / (o.edge_sigma * o.edge_sigma)),
+        log2_P(std::log2(std::max(o.penalty, kNothing))),
+        minus_log2_e_over_sigma2(-1.44269504f / (o.edge_sigma * o.edge_sigma)),
         inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
         jump_ratio(std::min(o.jump_penalty / o.penalty, 1e30f)),
         farthest(std::max(o.farthest, kNear)) {}
 };
 
-// P w,  w = exp(-(I_p - I_q)^2 / sigma^2) / (1 + (d_p - d_q)^2 / tau^2)^2
-DUALPIX_INLINE vfloat penalty(const Coupling& c, vfloat Ip, vfloat Iq, vfloat dp, vfloat dq) {
+// What does not change within a pass, known to the compiler.
+template <Messages m, bool r, int n>
+struct Kind {
+  static constexpr Messages messages = m;
+  static constexpr bool robust = r;
+  static constexpr int paths = n;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
+};
+
+// The penalty of a step between p and q, P w = N / D:
+//   N = P exp(-(I_p - I_q)^2 / sigma^2)      D = (1 + (d_p - d_q)^2 / tau^2)^2, at most 1e30
+struct Penalty {
+  vfloat N, D;
+};
+
+template <class K>
+DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Ip, vfloat Iq, vfloat dp, vfloat dq) {
   const vfloat contrast = Ip - Iq;
-  const vfloat Pw = c.P * exp_negative(contrast * contrast * c.minus_inverse_sigma2);
-  if (!c.robust) return Pw;
-  const vfloat jump = dp - dq, r = 1.0f + jump * jump * c.inverse_tau2;
-  return Pw / (r * r);
+  const vfloat N = exp2(contrast * contrast * c.minus_log2_e_over_sigma2 + c.log2_P);
+  if (!K::robust) return {N, splat(1.0f)};
+  const vfloat jump = dp - dq, r = min(jump * jump * c.inverse_tau2 + 1.0f, splat(1e15f));
+  return {N, r * r};
 }
 
 DUALPIX_INLINE vfloat vertex(Parabola p) { return -0.5f * p.B / max(p.A, splat(kNothing)); }
@@ -50,39 +68,40 @@ DUALPIX_INLINE vfloat vertex(Parabola p) { return -0.5f * p.B / max(p.A, splat(k
 // What p hears from q, the pixel before it on the path: a parabola with q's vertex and the curvature
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
 //   paper:  P w min(max(A_q, 0), 1);  min(A, 1) / A = 1 / max(A, 1), so nothing is divided by a small number
-DUALPIX_INLINE Parabola message(const Coupling& c, Parabola q, vfloat Pw) {
-  const vfloat ratio = Pw / (c.messages == Messages::exact ? q.A + Pw + kNothing : max(q.A, splat(1.0f)));
-  const vfloat A = ratio * q.A;
-  const vint heard = A > kNothing;
-  return {select(heard, A, vfloat{}), select(heard, ratio * q.B, vfloat{})};
+template <class K>
+DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
+  const bool exact = K::messages == Messages::exact;
+  const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
+  vfloat ratio = Pw.N / (exact ? scaled + Pw.N + kNothing : max(scaled, splat(1.0f)));
+  ratio = select(ratio * q.A > kNothing, ratio, vfloat{});
+  return {ratio * q.A, ratio * q.B};
 }
 
 // The same by the published rules for jumps, |vertex_p - m_q|.
-DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, vfloat Pw) {
+template <class K>
+DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
   const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
-  const Parabola step = message(c, q, select(j < kNear, Pw, c.jump_ratio * Pw));
-  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw > kEdge * c.P);
+  const Parabola step = message<K>(q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
+  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N > kEdge * c.P);
   const vfloat none = {};
   return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
 }
 
-// p after it has heard q, and what it heard.
-struct Step {
-  Parabola p, heard;
-};
-
-DUALPIX_INLINE Step step(const Coupling& c, Parabola local, Parabola q, vfloat Pw) {
-  const Parabola m = c.messages == Messages::jumps ? message_over_jump(c, local, q, Pw) : message(c, q, Pw);
-  return {{local.A + m.A, local.B + m.B}, m};
+// p hears q, and becomes what the next pixel hears.
+template <class K>
+DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Parabola& q) {
+  const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(q, Pw);
+  q = {local.A + m.A, local.B + m.B};
+  return m;
 }
 
 // ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 // Pixels of eight rows transposed: column x of the block is the vector at x * kLanes.
 struct RowBlock {
-  explicit RowBlock(int w) : alpha(size(w)), beta(size(w)), Pw(size(w)), d(size(w)), A(size(w)), B(size(w)) {}
+  explicit RowBlock(int w) : alpha(size(w)), beta(size(w)), N(size(w)), D(size(w)), A(size(w)), B(size(w)) {}
   static size_t size(int w) { return (size_t)w * kLanes; }
-  std::vector<float> alpha, beta, Pw, d, A, B;
+  std::vector<float> alpha, beta, N, D, A, B;
 };
 
 // The maps of one aggregation, or of some rows of it.
@@ -95,44 +114,75 @@ struct Maps {
   }
 };
 
-// Both directions along n rows; A, B = local * (alpha, beta) + the messages.
-DUALPIX_CLONES void aggregate_rows(const Maps& maps, int w, int n, const Coupling& c, float local, RowBlock& block) {
+// A pixel at x hears the one before it, the first to come there for the other direction too.
+template <class K, bool first>
+DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, size_t x, Penalty Pw, float local, Parabola& q) {
+  const Parabola own = {load(&block.alpha[x]), load(&block.beta[x])};
+  const Parabola m = hear<K>(c, own, Pw, q);
+  store(&block.A[x], (first ? local * own.A : load(&block.A[x])) + m.A);
+  store(&block.B[x], (first ? local * own.B : load(&block.B[x])) + m.B);
+}
+
+// Both directions along n rows, abreast from both ends; A, B = local * (alpha, beta) + the messages.
+template <class K>
+DUALPIX_INLINE void walk_rows(const Maps& maps, int w, int n, const Coupling& c, float local, RowBlock& block) {
   gather(maps.alpha, w, n, block.alpha.data());
   gather(maps.beta, w, n, block.beta.data());
-  gather(maps.guide, w, n, block.Pw.data());
-  if (c.robust) gather(maps.disparity, w, n, block.d.data());
-  const size_t end = RowBlock::size(w);
-  // Pw at x becomes the penalty between x and x + 1.
-  for (size_t x = 0; x + kLanes < end; x += kLanes) {
-    const size_t next = x + kLanes;
-    store(&block.Pw[x], penalty(c, load(&block.Pw[x]), load(&block.Pw[next]), load(&block.d[x]), load(&block.d[next])));
+  gather(maps.guide, w, n, block.N.data());
+  if (K::robust) gather(maps.disparity, w, n, block.D.data());
+  float *N = block.N.data(), *D = block.D.data();
+  // N and D at x become those of the penalty between x and x + 1.
+  for (size_t x = 0; x + kLanes < RowBlock::size(w); x += kLanes) {
+    const Penalty Pw = penalty<K>(c, load(N + x), load(N + x + kLanes), load(D + x), load(D + x + kLanes));
+    store(N + x, Pw.N);
+    if (K::robust) store(D + x, Pw.D);
   }
-  Parabola p = {};
-  for (size_t x = 0; x < end; x += kLanes) {
-    const Parabola own = {load(&block.alpha[x]), load(&block.beta[x])};
-    const Step s = step(c, own, p, x ? load(&block.Pw[x - kLanes]) : vfloat{});
-    p = s.p;
-    store(&block.A[x], local * own.A + s.heard.A);
-    store(&block.B[x], local * own.B + s.heard.B);
+  auto between = [&](int x) { return Penalty{load(N + (size_t)x * kLanes), load(D + (size_t)x * kLanes)}; };
+  auto at = [](int x) { return (size_t)x * kLanes; };
+  Parabola right = {}, left = {};
+  const Penalty none = {vfloat{}, splat(1.0f)};
+  const int half = w / 2;
+  for (int i = 0; i < half; ++i) {
+    walk<K, true>(c, block, at(i), i ? between(i - 1) : none, local, right);
+    walk<K, true>(c, block, at(w - 1 - i), i ? between(w - 1 - i) : none, local, left);
   }
-  p = Parabola{};
-  for (size_t i = 0; i < end; i += kLanes) {
-    const size_t x = end - kLanes - i;
-    const Step s = step(c, {load(&block.alpha[x]), load(&block.beta[x])}, p, i ? load(&block.Pw[x]) : vfloat{});
-    p = s.p;
-    store(&block.A[x], load(&block.A[x]) + s.heard.A);
-    store(&block.B[x], load(&block.B[x]) + s.heard.B);
+  if (w % 2) {
+    walk<K, true>(c, block, at(half), half ? between(half - 1) : none, local, right);
+    walk<K, false>(c, block, at(half), half ? between(half) : none, local, left);
+  }
+  for (int i = half + w % 2; i < w; ++i) {
+    walk<K, false>(c, block, at(i), between(i - 1), local, right);
+    walk<K, false>(c, block, at(w - 1 - i), between(w - 1 - i), local, left);
   }
   scatter(block.A.data(), w, n, maps.A);
   scatter(block.B.data(), w, n, maps.B);
+}
+
+// run(Kind) for the kind of a pass.
+template <class Run>
+DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
+  auto with = [&](auto messages, auto robust) __attribute__((always_inline)) {
+    if (paths == 3)
+      run(Kind<messages, robust, 3>());
+    else
+      run(Kind<messages, robust, 1>());
+  };
+  if (c.messages == Messages::paper) return with(std::integral_constant<Messages, Messages::paper>(), std::false_type());
+  if (c.messages == Messages::jumps) return with(std::integral_constant<Messages, Messages::jumps>(), std::false_type());
+  if (c.robust) return with(std::integral_constant<Messages, Messages::exact>(), std::true_type());
+  with(std::integral_constant<Messages, Messages::exact>(), std::false_type());
+}
+
+DUALPIX_CLONES void aggregate_rows(const Maps& maps, int w, int n, const Coupling& c, float local, RowBlock& block) {
+  dispatch(c, 1, [&](auto kind) __attribute__((always_inline)) { walk_rows<decltype(kind)>(maps, w, n, c, local, block); });
 }
 
 // ---- from row to row: columns and diagonals together -----------------------------------------------
 
 // What the front carries: guide, disparity and three parabolas a pixel.
 enum { kDisparity = kGuide + 1, kParabolas };
-int plane_of_A(int path) { return kParabolas + 2 * path; }
-int plane_of_B(int path) { return kParabolas + 2 * path + 1; }
+constexpr int plane_of_A(int path) { return kParabolas + 2 * path; }
+constexpr int plane_of_B(int path) { return kParabolas + 2 * path + 1; }
 constexpr int kPlanes = kParabolas + 6;
 
 struct Sweep {
@@ -143,30 +193,46 @@ struct Sweep {
   int paths;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
 };
 
+// n pixels from x on.
+template <class K>
+DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& row, int x, int n, float* const* before,
+                                float* const* now, float scale) {
+  const Parabola own = {load(row.alpha + x, n), load(row.beta + x, n)};
+  const vfloat guide = load(row.guide + x, n);
+  const vfloat d = K::robust ? load(row.disparity + x, n) : vfloat{};
+  vfloat A = load(row.A + x, n), B = load(row.B + x, n);
+  store(now[kGuide] + x, guide, n);
+  if (K::robust) store(now[kDisparity] + x, d, n);
+#pragma GCC unroll 3
+  for (int k = 0; k < K::paths; ++k) {
+    const int q = x - kSteps[k];
+    const Penalty Pw = penalty<K>(c, guide, load(before[kGuide] + q), d, load(before[kDisparity] + q));
+    Parabola p = {load(before[plane_of_A(k)] + q), load(before[plane_of_B(k)] + q)};
+    const Parabola m = hear<K>(c, own, Pw, p);
+    store(now[plane_of_A(k)] + x, p.A, n);
+    store(now[plane_of_B(k)] + x, p.B, n);
+    A += m.A;
+    B += m.B;
+  }
+  store(row.A + x, scale * A, n);
+  store(row.B + x, scale * B, n);
+}
+
+template <class K>
+DUALPIX_INLINE void walk_row(const Coupling coupling, const Maps row, int begin, int end, Front& last, Front& present,
+                             float scale) {
+  float *before[kPlanes], *now[kPlanes];
+  for (int k = 0; k < kPlanes; ++k) before[k] = last.plane(k), now[k] = present.plane(k);
+  int x = begin;
+  for (; x + kLanes <= end; x += kLanes) walk_vector<K>(coupling, row, x, kLanes, before, now, scale);
+  if (x < end) walk_vector<K>(coupling, row, x, end - x, before, now, scale);
+}
+
 DUALPIX_CLONES void sweep_row(const Sweep& s, const Maps& row, int begin, int end, Front& before, Front& now,
                               float scale) {
-  for (int x = begin; x < end; x += kLanes) {
-    const int n = end - x < kLanes ? end - x : kLanes;
-    const Parabola own = {load(row.alpha + x, n), load(row.beta + x, n)};
-    const vfloat guide = load(row.guide + x, n);
-    const vfloat d = s.coupling.robust ? load(row.disparity + x, n) : vfloat{};
-    vfloat A = load(row.A + x, n), B = load(row.B + x, n);
-    store(now.plane(kGuide) + x, guide, n);
-    store(now.plane(kDisparity) + x, d, n);
-    for (int k = 0; k < s.paths; ++k) {
-      const int q = x - kSteps[k];
-      const vfloat guide_q = load(before.plane(kGuide) + q), d_q = load(before.plane(kDisparity) + q);
-      const vfloat Pw = penalty(s.coupling, guide, guide_q, d, d_q);
-      const Parabola last = {load(before.plane(plane_of_A(k)) + q), load(before.plane(plane_of_B(k)) + q)};
-      const Step here = step(s.coupling, own, last, Pw);
-      store(now.plane(plane_of_A(k)) + x, here.p.A, n);
-      store(now.plane(plane_of_B(k)) + x, here.p.B, n);
-      A += here.heard.A;
-      B += here.heard.B;
-    }
-    store(row.A + x, scale * A, n);
-    store(row.B + x, scale * B, n);
-  }
+  dispatch(s.coupling, s.paths, [&](auto kind) __attribute__((always_inline)) {
+    walk_row<decltype(kind)>(s.coupling, row, begin, end, before, now, scale);
+  });
 }
 
 void sweep(const Sweep& s, bool down, int threads) {

@@ -10,13 +10,27 @@ namespace dualpix {
 
 // n rows transposed, one a lane: column x is the vector at x * kLanes.
 DUALPIX_INLINE void gather(const float* rows, int w, int n, float* columns) {
-  for (int lane = 0; lane < n; ++lane)
-    for (int x = 0; x < w; ++x) columns[(size_t)x * kLanes + lane] = rows[(size_t)lane * w + x];
+  int x = 0;
+  for (; n == kLanes && x + kLanes <= w; x += kLanes) {
+    vfloat v[kLanes];
+    for (int i = 0; i < kLanes; ++i) v[i] = load(rows + (size_t)i * w + x);
+    transpose(v);
+    for (int i = 0; i < kLanes; ++i) store(columns + (size_t)(x + i) * kLanes, v[i]);
+  }
+  for (; x < w; ++x)
+    for (int lane = 0; lane < n; ++lane) columns[(size_t)x * kLanes + lane] = rows[(size_t)lane * w + x];
 }
 
 DUALPIX_INLINE void scatter(const float* columns, int w, int n, float* rows) {
-  for (int lane = 0; lane < n; ++lane)
-    for (int x = 0; x < w; ++x) rows[(size_t)lane * w + x] = columns[(size_t)x * kLanes + lane];
+  int x = 0;
+  for (; n == kLanes && x + kLanes <= w; x += kLanes) {
+    vfloat v[kLanes];
+    for (int i = 0; i < kLanes; ++i) v[i] = load(columns + (size_t)(x + i) * kLanes);
+    transpose(v);
+    for (int i = 0; i < kLanes; ++i) store(rows + (size_t)i * w + x, v[i]);
+  }
+  for (; x < w; ++x)
+    for (int lane = 0; lane < n; ++lane) rows[(size_t)lane * w + x] = columns[(size_t)x * kLanes + lane];
 }
 
 constexpr int kSteps[3] = {0, 1, -1};  // along x, of the paths that run from row to row: straight on and diagonally

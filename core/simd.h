@@ -44,28 +44,55 @@ DUALPIX_INLINE void store(float* p, vfloat v, int n) {
   for (int i = 0; i < n; ++i) p[i] = v[i];
 }
 
-DUALPIX_INLINE vfloat select(vint mask, vfloat yes, vfloat no) {
-  return (vfloat)((mask & (vint)yes) | (~mask & (vint)no));
-}
+DUALPIX_INLINE vfloat select(vint mask, vfloat yes, vfloat no) { return mask ? yes : no; }
 
 DUALPIX_INLINE vfloat max(vfloat a, vfloat b) { return select(a > b, a, b); }
 
-// exp(x) for x <= 0, to 3 ulp; anything below -87 gives exp(-87), which is 1e-38.
-DUALPIX_INLINE vfloat exp_negative(vfloat x) {
-  x = max(x, splat(-87.0f));
-  // x = n ln 2 + f, |f| <= ln 2 / 2: adding 1.5 * 2^23 rounds to the nearest integer.
-  const vfloat magic = splat(12582912.0f);
-  const vfloat n = (x * 1.44269504f + magic) - magic;
-  const vfloat f = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  vfloat e = splat(1.0f / 720);
-  e = e * f + 1.0f / 120;
-  e = e * f + 1.0f / 24;
-  e = e * f + 1.0f / 6;
-  e = e * f + 0.5f;
+DUALPIX_INLINE vfloat min(vfloat a, vfloat b) { return select(a < b, a, b); }
+
+// 2^x for x < 127, to 3e-7; anything below -126 gives 2^-126.
+DUALPIX_INLINE vfloat exp2(vfloat x) {
+  // x = n + f, |f| <= 1/2: adding 1.5 * 2^23 rounds to the nearest integer, which its lowest bits then hold.
+  const vfloat magic = splat(12582912.0f), shifted = max(x, splat(-126.0f)) + magic;
+  const vfloat f = max(x, splat(-126.0f)) - (shifted - magic);
+  vfloat e = splat(1.54035304e-4f);
+  e = e * f + 1.33335581e-3f;
+  e = e * f + 9.61812911e-3f;
+  e = e * f + 5.55041087e-2f;
+  e = e * f + 2.40226507e-1f;
+  e = e * f + 6.93147181e-1f;
   e = e * f + 1.0f;
-  e = e * f + 1.0f;
-  const vint power = (__builtin_convertvector(n, vint) + 127) << 23;
-  return e * (vfloat)power;
+  return (vfloat)((vint)e + ((vint)shifted << 23));
+}
+
+// exp(x) for x <= 0, to 2e-7 (1 + |x|); anything below -87 gives 1e-38.
+DUALPIX_INLINE vfloat exp_negative(vfloat x) { return exp2(1.44269504f * x); }
+
+// Eight vectors of a square of pixels, its rows and columns exchanged.
+DUALPIX_INLINE void transpose(vfloat v[kLanes]) {
+#if __has_builtin(__builtin_shufflevector)
+  vfloat a[kLanes], b[kLanes];
+  for (int i = 0; i < kLanes; i += 2) {
+    a[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    a[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int i = 0; i < kLanes; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      b[i + k] = __builtin_shufflevector(a[i + k], a[i + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      b[i + k + 2] = __builtin_shufflevector(a[i + k], a[i + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (int i = 0; i < 4; ++i) {
+    v[i] = __builtin_shufflevector(b[i], b[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    v[i + 4] = __builtin_shufflevector(b[i], b[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#else  // GCC before 12
+  for (int i = 1; i < kLanes; ++i)
+    for (int k = 0; k < i; ++k) {
+      const float swapped = v[i][k];
+      v[i][k] = v[k][i];
+      v[k][i] = swapped;
+    }
+#endif
 }
 
 }  // namespace dualpix
