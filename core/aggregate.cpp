@@ -63,7 +63,8 @@ DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Ip, vfloat Iq, vfloat d
   return {N, r * r};
 }
 
-DUALPIX_INLINE vfloat vertex(Parabola p) { return -0.5f * p.B / max(p.A, splat(kNothing)); }
+// -B / (2 A), 0 where A is 0
+DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / p.A, vfloat{}); }
 
 // What p hears from q, the pixel before it on the path: a parabola with q's vertex and the curvature
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
@@ -95,6 +96,13 @@ DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Para
   return m;
 }
 
+DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = std::min(count - x, kLanes);
+    store(d + x, vertex({load(A + x, n), load(B + x, n)}), n);
+  }
+}
+
 // ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 // Pixels of eight rows transposed: column x of the block is the vector at x * kLanes.
@@ -107,10 +115,11 @@ struct RowBlock {
 // The maps of one aggregation, or of some rows of it.
 struct Maps {
   const float *alpha, *beta, *guide, *disparity;
-  float *A, *B;
+  float *A, *B, *minimizer;
 
   Maps at(size_t pixel) const {
-    return {alpha + pixel, beta + pixel, guide + pixel, disparity ? disparity + pixel : nullptr, A + pixel, B + pixel};
+    auto plus = [pixel](auto* map) { return map ? map + pixel : nullptr; };
+    return {alpha + pixel, beta + pixel, guide + pixel, plus(disparity), A + pixel, B + pixel, plus(minimizer)};
   }
 };
 
@@ -193,39 +202,64 @@ struct Sweep {
   int paths;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
 };
 
-// n pixels from x on.
+// Penalties are made for so many pixels before they are walked: short loops keep the processor's units busy.
+constexpr int kChunk = 16 * kLanes;
+
+struct Penalties {
+  float N[3][kChunk], D[3][kChunk];
+};
+
+// Those between n pixels from x on and the pixels before them on each path.
 template <class K>
-DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& row, int x, int n, float* const* before,
-                                float* const* now, float scale) {
-  const Parabola own = {load(row.alpha + x, n), load(row.beta + x, n)};
-  const vfloat guide = load(row.guide + x, n);
-  const vfloat d = K::robust ? load(row.disparity + x, n) : vfloat{};
-  vfloat A = load(row.A + x, n), B = load(row.B + x, n);
-  store(now[kGuide] + x, guide, n);
-  if (K::robust) store(now[kDisparity] + x, d, n);
+DUALPIX_INLINE void weigh(const Coupling& c, const Maps& row, int x, int n, float* const* before, Penalties& Pw) {
+  for (int i = 0; i < n; i += kLanes) {
+    const int m = n - i < kLanes ? n - i : kLanes;
+    const vfloat guide = load(row.guide + x + i, m), d = K::robust ? load(row.disparity + x + i, m) : vfloat{};
+    for (int k = 0; k < K::paths; ++k) {
+      const int q = x + i - kSteps[k];
+      const Penalty p = penalty<K>(c, guide, load(before[kGuide] + q), d, load(before[kDisparity] + q));
+      store(Pw.N[k] + i, p.N);
+      if (K::robust) store(Pw.D[k] + i, p.D);
+    }
+  }
+}
+
+// m pixels from x on, whose penalties begin at i.
+template <class K>
+DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& row, int x, int m, float* const* before,
+                                float* const* now, const Penalties& Pw, int i, float scale) {
+  const Parabola own = {load(row.alpha + x, m), load(row.beta + x, m)};
+  vfloat A = load(row.A + x, m), B = load(row.B + x, m);
+  store(now[kGuide] + x, load(row.guide + x, m), m);
+  if (K::robust) store(now[kDisparity] + x, load(row.disparity + x, m), m);
 #pragma GCC unroll 3
   for (int k = 0; k < K::paths; ++k) {
     const int q = x - kSteps[k];
-    const Penalty Pw = penalty<K>(c, guide, load(before[kGuide] + q), d, load(before[kDisparity] + q));
     Parabola p = {load(before[plane_of_A(k)] + q), load(before[plane_of_B(k)] + q)};
-    const Parabola m = hear<K>(c, own, Pw, p);
-    store(now[plane_of_A(k)] + x, p.A, n);
-    store(now[plane_of_B(k)] + x, p.B, n);
-    A += m.A;
-    B += m.B;
+    const Parabola heard = hear<K>(c, own, {load(Pw.N[k] + i), load(Pw.D[k] + i)}, p);
+    store(now[plane_of_A(k)] + x, p.A, m);
+    store(now[plane_of_B(k)] + x, p.B, m);
+    A += heard.A;
+    B += heard.B;
   }
-  store(row.A + x, scale * A, n);
-  store(row.B + x, scale * B, n);
+  store(row.A + x, scale * A, m);
+  store(row.B + x, scale * B, m);
+  if (row.minimizer) store(row.minimizer + x, vertex({A, B}), m);
 }
 
 template <class K>
-DUALPIX_INLINE void walk_row(const Coupling coupling, const Maps row, int begin, int end, Front& last, Front& present,
+DUALPIX_INLINE void walk_row(const Coupling c, const Maps row, int begin, int end, Front& last, Front& present,
                              float scale) {
   float *before[kPlanes], *now[kPlanes];
   for (int k = 0; k < kPlanes; ++k) before[k] = last.plane(k), now[k] = present.plane(k);
-  int x = begin;
-  for (; x + kLanes <= end; x += kLanes) walk_vector<K>(coupling, row, x, kLanes, before, now, scale);
-  if (x < end) walk_vector<K>(coupling, row, x, end - x, before, now, scale);
+  Penalties Pw;
+  for (int x = begin; x < end; x += kChunk) {
+    const int n = end - x < kChunk ? end - x : kChunk;
+    weigh<K>(c, row, x, n, before, Pw);
+    int i = 0;
+    for (; i + kLanes <= n; i += kLanes) walk_vector<K>(c, row, x + i, kLanes, before, now, Pw, i, scale);
+    if (i < n) walk_vector<K>(c, row, x + i, n - i, before, now, Pw, i, scale);
+  }
 }
 
 DUALPIX_CLONES void sweep_row(const Sweep& s, const Maps& row, int begin, int end, Front& before, Front& now,
@@ -237,7 +271,9 @@ DUALPIX_CLONES void sweep_row(const Sweep& s, const Maps& row, int begin, int en
 
 void sweep(const Sweep& s, bool down, int threads) {
   sweep_rows(s.h, s.w, kPlanes, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
-    sweep_row(s, s.maps.at((size_t)y * s.w), begin, end, before, now, down ? 1.0f : s.scale);
+    Maps row = s.maps.at((size_t)y * s.w);
+    if (down) row.minimizer = nullptr;
+    sweep_row(s, row, begin, end, before, now, down ? 1.0f : s.scale);
   });
 }
 
@@ -245,7 +281,7 @@ void sweep(const Sweep& s, bool down, int threads) {
 
 void aggregate(const float* alpha, const float* beta, const float* guide, float* A, float* B, int h, int w,
                const Aggregation& options, int threads) {
-  const Maps maps = {alpha, beta, guide, options.disparity, A, B};
+  const Maps maps = {alpha, beta, guide, options.disparity, A, B, options.minimizer};
   const Coupling coupling(options);
   const float local = options.messages == Messages::exact ? 1.0f : (float)options.paths;
   const int blocks = (h + kLanes - 1) / kLanes;
@@ -256,6 +292,15 @@ void aggregate(const float* alpha, const float* beta, const float* guide, float*
   const Sweep s = {maps, h, w, coupling, options.scale, options.paths == 8 ? 3 : 1};
   sweep(s, true, threads);
   sweep(s, false, threads);
+}
+
+void minimizer(const float* A, const float* B, float* d, size_t count, int threads) {
+  constexpr size_t kAtOnce = 1 << 16;
+  const int tasks = (int)((count + kAtOnce - 1) / kAtOnce);
+  parallel_for(tasks, threads, [] { return 0; }, [&](int task, int) {
+    const size_t begin = task * kAtOnce;
+    vertices(A + begin, B + begin, d + begin, (int)std::min(kAtOnce, count - begin));
+  });
 }
 
 }  // namespace dualpix

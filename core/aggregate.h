@@ -1,6 +1,8 @@
 // Continuous cost aggregation: parabola coefficients carried along straight image paths.
 #pragma once
 
+#include <cstddef>
+
 namespace dualpix {
 
 enum class Messages { paper, exact, jumps };
@@ -11,6 +13,7 @@ struct Aggregation {
   float edge_sigma;        // sigma of the edge weight, in the guide's units
   int paths;               // 4 (along rows and columns) or 8 (and the diagonals)
   const float* disparity;  // of the pass before, for robust weights, or null
+  float* minimizer;        // receives -B / (2 A), 0 where A is 0, unless null; may be the map of `disparity`
   float robust_tau;        // the step of that disparity from pixel to pixel at which a weight falls to 1/4
   float scale;             // what the sums are multiplied by: 1, or 1 / paths between iterations
   float jump_penalty;      // P2, instead of P from jumps of 2 px on; only for jumps
@@ -22,5 +25,8 @@ struct Aggregation {
 // the same whatever the thread count.
 void aggregate(const float* alpha, const float* beta, const float* guide, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
+
+// d = -B / (2 A), 0 where A is 0, of so many pixels.
+void minimizer(const float* A, const float* B, float* d, size_t count, int threads);
 
 }  // namespace dualpix

@@ -17,6 +17,7 @@
 #include "encc.h"
 #include "guided.h"
 #include "image.h"
+#include "limits.h"
 #include "match.h"
 #include "median.h"
 #include "regions.h"
@@ -37,6 +38,7 @@ using Row = Array<const float, 1>;
 using Planes = Array<const float, 3>;
 using OutputPlanes = Array<float, 3>;
 using OutputMask = Array<unsigned char, 2>;
+using Ranges = Array<const int, 3>;
 
 constexpr size_t kNumbered = (size_t)1 << 31;  // pixels that an int can number
 constexpr int kLargest = 1 << 20;  // disparities are counted in floats
@@ -81,7 +83,7 @@ void subtract_bilateral(Map image, Output out, int threads) {
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
            int encc_window, Map encc_left, Map encc_right, float ratio_threshold, float noise_floor, int cost,
-           int threads) {
+           int threads, std::optional<Ranges> ranges) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
   same_shape(left, encc_left, "encc_left must have the shape of left");
@@ -95,9 +97,19 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(subpixel >= 0 && subpixel <= 2, "subpixel must be 0 (parabola), 1 (histeq) or 2 (encc)");
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
+  if (ranges) {
+    auto tiles = [](size_t side) { return (side + dualpix::kTile - 1) / dualpix::kTile; };
+    require(ranges->shape(0) == tiles(left.shape(0)) && ranges->shape(1) == tiles(left.shape(1)) &&
+                ranges->shape(2) == 2,
+            "ranges must have first and count of every tile");
+    for (const int* own = ranges->data(); own < ranges->data() + ranges->size(); own += 2)
+      require(own[0] >= first && own[1] >= 3 && own[1] <= count && (int64_t)own[0] - first <= count - own[1],
+              "ranges must have three disparities or more, all within the common range");
+  }
   const dualpix::Matching options = {(dualpix::Cost)cost,
                                      first,
                                      count,
+                                     ranges ? ranges->data() : nullptr,
                                      {taps.data(), (int)taps.shape(0) - 1},
                                      (dualpix::Subpixel)subpixel,
                                      bias.data(),
@@ -131,7 +143,7 @@ void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_
 
 void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, int messages, float penalty, float edge_sigma,
                int paths, std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty,
-               float farthest, int threads) {
+               float farthest, int threads, std::optional<Output> minimizer) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   same_shape(alpha, guide, "guide must have the shape of alpha");
@@ -146,11 +158,24 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, int messages,
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
   require(messages >= 0 && messages <= 2, "messages must be 0 (paper), 1 (exact) or 2 (jumps)");
-  const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, edge_sigma,   paths,   previous,
+  float* found = minimizer ? minimizer->data() : nullptr;
+  if (minimizer) {
+    same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
+    for (const float* other : {alpha.data(), beta.data(), guide.data(), (const float*)A.data(), (const float*)B.data()})
+      require(other != found, "minimizer must be a map of its own or disparity");
+  }
+  const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, edge_sigma, paths,        previous, found,
                                         robust_tau,                  scale,   jump_penalty, farthest};
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
+}
+
+void minimizer(Map A, Map B, Output d, int threads) {
+  same_shape(A, B, "A and B must have the same shape");
+  same_shape(A, d, "d must have the shape of A");
+  nb::gil_scoped_release release;
+  dualpix::minimizer(A.data(), B.data(), d.data(), A.size(), threads);
 }
 
 void census(Map image, Output codes, int threads) {
@@ -319,6 +344,22 @@ void fill_holes(Output d) {
   dualpix::fill_holes(d.data(), (int)d.shape(0), (int)d.shape(1));
 }
 
+void copy(Map source, Output target, int threads) {
+  same_shape(source, target, "target must have the shape of source");
+  require(source.data() != target.data(), "target must not be source");
+  require(threads >= 1, "threads must be 1 or more");
+  nb::gil_scoped_release release;
+  dualpix::copy(source.data(), target.data(), source.size(), threads);
+}
+
+float multiply_adds(double count, int lanes, int threads) {
+  require(count >= 0 && count <= 1e15, "count must be 0 to 1e15");
+  require(lanes == 4 || lanes == 8 || lanes == 16, "lanes must be 4, 8 or 16");
+  require(threads >= 1, "threads must be 1 or more");
+  nb::gil_scoped_release release;
+  return dualpix::multiply_adds(count, lanes, threads);
+}
+
 // An array taken as it is: a converted copy of an output would swallow the result.
 auto map(const char* name) { return nb::arg(name).noconvert(); }
 
@@ -336,15 +377,17 @@ NB_MODULE(_core, m) {
         "out = image less its bilateral smoothing, on a 0..255 scale.");
   m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"),
         "subpixel"_a, map("bias"), "encc_window"_a, map("encc_left"), map("encc_right"), "ratio_threshold"_a,
-        "noise_floor"_a, "cost"_a, "threads"_a,
-        "Local parabolas from the windowed cost over the disparities first .. first + count - 1.");
+        "noise_floor"_a, "cost"_a, "threads"_a, map("ranges").none() = nb::none(),
+        "Local parabolas from the windowed cost over the disparities first .. first + count - 1, or those of each tile.");
+  m.attr("tile") = dualpix::kTile;
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");
   m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "messages"_a, "penalty"_a,
         "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a,
-        "farthest"_a, "threads"_a,
-        "One pass over all paths: A, B = scale * sum of the aggregated coefficients.");
+        "farthest"_a, "threads"_a, map("minimizer").none() = nb::none(),
+        "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).");
+  m.def("minimizer", minimizer, map("A"), map("B"), map("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
   m.def("sgm", sgm, map("left"), map("right"), map("d"), "first"_a, "count"_a, map("taps"), "P1"_a, "P2"_a, "threads"_a,
         "d = semi-global matching of the Birchfield-Tomasi cost over the disparities first .. first + count - 1.");
   m.def("tile_sums", tile_sums, map("left"), map("right"), map("k_left"), map("k_right"), map("sums"), map("squares"),
@@ -372,4 +415,7 @@ NB_MODULE(_core, m) {
         "sigma"_a, "threads"_a, "out = the median of d around a pixel, weighted by how alike the guide is there.");
   m.def("remove_speckles", remove_speckles, map("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
   m.def("fill_holes", fill_holes, map("d"), "NaN replaced ring by ring by the median of what is beside it, in place.");
+  m.def("copy", copy, map("source"), map("target"), "threads"_a, "target = source, as fast as the machine can.");
+  m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,
+        "So many multiply-adds in vectors of 4, 8 or 16 floats, as fast as the machine can; the sum means nothing.");
 }

@@ -73,31 +73,66 @@ DUALPIX_CLONES void centre(float* distance, const float* left_sum, const float* 
   }
 }
 
+// sum v^2 - (sum v)^2 / n^2
+DUALPIX_CLONES void subtract_mean(float* square, const float* sum, int count, float inverse) {
+  for (int x = 0; x < count; ++x) square[x] -= sum[x] * sum[x] * inverse;
+}
+
+template <class V>
 struct Peak {
-  float s, explained;
+  V s, explained;
 };
 
-Peak between(float p, float q, float c, float e, float g) {
-  const float determinant = c * g - e * e, denominator = (q * e - p * g) - determinant;
-  if (!(determinant > 1e-6f * c * g) || !(denominator < 0)) return {0.0f, p * p / c};
-  const float s = (p * e - q * c) / denominator;
-  if (std::fabs(s) <= 1) return {s, (p * p * g - 2 * p * q * e + q * q * c) / determinant};
+// The peak between Y and Z, of one pixel or of a vector of them.
+template <class V>
+DUALPIX_INLINE Peak<V> between(V p, V q, V c, V e, V g) {
+  const V determinant = c * g - e * e, denominator = (q * e - p * g) - determinant, zero = {};
+  const V s = (p * e - q * c) / denominator;
+  const auto found = (determinant > 1e-6f * c * g) & (denominator < 0), inside = (s <= 1) & (s >= -1);
   // Beyond the neighbour the interpolation means nothing: Z itself, or its mirror image, with W = Y +- D:
   // what it explains is <L, W>^2 / |W|^2 - |Y|^2 - 2 p, the constant that the other peaks leave out.
-  const float end = s < 0 ? -1.0f : 1.0f, LW = (c + p) + end * (e + q);
-  return {end, LW * LW / (c + 2 * end * e + g) - c - 2 * p};
+  const V end = s < 0 ? zero - 1.0f : zero + 1.0f, LW = (c + p) + end * (e + q);
+  const V whole = inside ? p * p * g - 2 * p * q * e + q * q * c : LW * LW;
+  const V part = inside ? determinant : c + 2 * end * e + g, rest = inside ? zero : c + 2 * p;
+  const V peak = inside ? s : end;
+  return {found ? peak : zero, (found ? whole : p * p) / (found ? part : c) - (found ? rest : zero)};
+}
+
+// Of one row: the norms of the left windows, and of the right ones and their steps at d = first.
+struct Norms {
+  const float *left, *right, *step;
+};
+
+DUALPIX_CLONES void peaks_of_row(const Norms& norms, int count, const float* index, const float* before, const float* at,
+                                 const float* after, float textureless, float* offset) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = count - x < kLanes ? count - x : kLanes;
+    vfloat c = {}, c_up = {}, c_down = {}, g_up = {}, g_down = {};
+    for (int k = 0; k < n; ++k) {
+      const int i = x + k - (int)index[x + k];
+      c[k] = norms.right[i], c_up[k] = norms.right[i - 1], c_down[k] = norms.right[i + 1];
+      g_up[k] = norms.step[i], g_down[k] = norms.step[i + 1];
+    }
+    const vfloat own = load(norms.left + x, n), distance = load(at + x, n);
+    const vfloat p = 0.5f * (own - c - distance);
+    // towards d + 1 the right window moves to x - d - 1; towards d - 1 the step is that of the next column, reversed
+    const vfloat e_up = 0.5f * (c_up - c - g_up), q_up = 0.5f * (distance + g_up - load(after + x, n));
+    const vfloat e_down = 0.5f * (c_down - c - g_down), q_down = 0.5f * (distance + g_down - load(before + x, n));
+    const Peak<vfloat> up = between(p, q_up, c, e_up, g_up), down = between(p, q_down, c, e_down, g_down);
+    const vfloat best = select(up.explained >= down.explained, up.s, -down.s);
+    const vint known = (c > textureless) & (own > textureless);
+    store(offset + x, select(known, best, splat(__builtin_nanf(""))), n);
+  }
 }
 
 }  // namespace
 
-Encc::Encc(int n, int rows, int columns, int first, int count)
+Encc::Encc(int n, int rows, int columns, int most)
     : n_(n),
-      first_(first),
-      count_(count),
-      stride_(columns + count + n + 2),  // the right windows reach furthest: x - d for every d, and one beside it
+      stride_(columns + most + n + 2),  // the right windows reach furthest: x - d for every d, and one beside it
       row_a_(stride_),
       row_b_(stride_) {
-  for (Plane* plane : {&left_, &left_sum_, &left_square_, &right_, &sum_, &square_, &step_, &step_square_, &distance_,
+  for (Plane* plane : {&left_, &left_sum_, &left_norm_, &right_, &sum_, &norm_, &step_sum_, &step_norm_, &distance_,
                        &scratch_})
     plane->assign((size_t)stride_ * (rows + n), 0.0f);
 }
@@ -107,8 +142,8 @@ void Encc::sum_windows(Plane& plane, int width) {
   std::swap(plane, scratch_);
 }
 
-void Encc::start(const float* left, const float* right, int h, int w, const Extent& tile) {
-  tile_ = tile;
+void Encc::start(const float* left, const float* right, int h, int w, const Extent& tile, int first, int count) {
+  tile_ = tile, first_ = first, count_ = count;
   const int half = n_ / 2, columns = tile.x1 - tile.x0, height = tile.y1 - tile.y0 + n_ - 1;
   double total = 0;
   for (int y = tile.y0; y < tile.y1; ++y)
@@ -123,21 +158,26 @@ void Encc::start(const float* left, const float* right, int h, int w, const Exte
     for (int i = 0; i < columns + n_ - 1; ++i) {
       const float value = left[begin + clamp(tile.x0 - half + i, w)] - mean;
       row(left_, y)[i] = row(left_sum_, y)[i] = value;
-      row(left_square_, y)[i] = value * value;
+      row(left_norm_, y)[i] = value * value;
     }
     for (int i = 0; i < reach + n_; ++i) row(right_, y)[i] = right[begin + clamp(origin + i, w)] - mean;
     const float* r = row(right_, y);
     for (int i = 0; i < reach + n_ - 1; ++i) {
       const float before = i ? r[i - 1] : right[begin + clamp(origin - 1, w)] - mean, step = before - r[i];
       row(sum_, y)[i] = r[i];
-      row(square_, y)[i] = r[i] * r[i];
-      row(step_, y)[i] = step;
-      row(step_square_, y)[i] = step * step;
+      row(norm_, y)[i] = r[i] * r[i];
+      row(step_sum_, y)[i] = step;
+      row(step_norm_, y)[i] = step * step;
     }
   }
-  sum_windows(left_sum_, columns);
-  sum_windows(left_square_, columns);
-  for (Plane* plane : {&sum_, &square_, &step_, &step_square_}) sum_windows(*plane, reach);
+  for (Plane* plane : {&left_sum_, &left_norm_}) sum_windows(*plane, columns);
+  for (Plane* plane : {&sum_, &norm_, &step_sum_, &step_norm_}) sum_windows(*plane, reach);
+  const float inverse = 1.0f / (n_ * n_);
+  for (int y = 0; y < tile.y1 - tile.y0; ++y) {
+    subtract_mean(row(left_norm_, y), row(left_sum_, y), columns, inverse);
+    subtract_mean(row(norm_, y), row(sum_, y), reach, inverse);
+    subtract_mean(row(step_norm_, y), row(step_sum_, y), reach, inverse);
+  }
 }
 
 void Encc::measure(int d) {
@@ -150,24 +190,10 @@ void Encc::measure(int d) {
     centre(row(distance_, y), row(left_sum_, y), row(sum_, y) + shift, columns, inverse);
 }
 
-bool Encc::peak(int x, int y, int d, float before, float at, float after, float* offset) const {
-  const float inverse = 1.0f / (n_ * n_);
-  const int i = x + first_ + count_ - d;
-  auto norm = [&](const Plane& square, const Plane& sum, int k) {
-    return row(square, y)[k] - row(sum, y)[k] * row(sum, y)[k] * inverse;
-  };
-  *offset = 0;
-  const float c = norm(square_, sum_, i), own = norm(left_square_, left_sum_, x);
-  if (!(std::min(c, own) > kTextureless * n_ * n_)) return false;
-  const float p = 0.5f * (own - c - at);
-  // towards d + 1 the right window moves to x - d - 1; towards d - 1 the step is that of the next column, reversed
-  const float g_up = norm(step_square_, step_, i), g_down = norm(step_square_, step_, i + 1);
-  const float e_up = 0.5f * (norm(square_, sum_, i - 1) - c - g_up);
-  const float e_down = 0.5f * (norm(square_, sum_, i + 1) - c - g_down);
-  const Peak up = between(p, 0.5f * (at + g_up - after), c, e_up, g_up);
-  const Peak down = between(p, 0.5f * (at + g_down - before), c, e_down, g_down);
-  *offset = up.explained >= down.explained ? up.s : -down.s;
-  return true;
+void Encc::peaks(int y, int count, const float* index, const float* before, const float* at, const float* after,
+                 float* offset) const {
+  const Norms norms = {row(left_norm_, y), row(norm_, y) + count_, row(step_norm_, y) + count_};
+  peaks_of_row(norms, count, index, before, at, after, kTextureless * n_ * n_, offset);
 }
 
 namespace {
@@ -204,7 +230,7 @@ bool peak_at(const WindowSums& s, int n, float* offset) {
     const double q = (LZ - s.L * Z * inverse) - LY - e;
     return between((float)(LY - c), (float)q, (float)c, (float)e, (float)g);
   };
-  const Peak up = towards(s.up, s.up_up, s.L_up, s.Y_up), down = towards(s.down, s.down_down, s.L_down, s.Y_down);
+  const Peak<float> up = towards(s.up, s.up_up, s.L_up, s.Y_up), down = towards(s.down, s.down_down, s.L_down, s.Y_down);
   *offset = up.explained >= down.explained ? up.s : -down.s;
   return true;
 }

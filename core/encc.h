@@ -15,19 +15,21 @@ struct Extent {
 // Sums over windows are made by doubling, exact to rounding and O(log n) a pixel. One is made per thread.
 class Encc {
  public:
-  // For tiles of up to rows x columns pixels and the disparities first .. first + count - 1.
-  Encc(int n, int rows, int columns, int first, int count);
+  // For tiles of up to rows x columns pixels and so many disparities.
+  Encc(int n, int rows, int columns, int most);
 
-  void start(const float* left, const float* right, int h, int w, const Extent& tile);
+  // For the disparities first .. first + count - 1.
+  void start(const float* left, const float* right, int h, int w, const Extent& tile, int first, int count);
 
   // |L - R_d|^2 of the zero-mean windows L around x and R_d around x - d, for every pixel of the tile.
   void measure(int d);
   const float* distances(int y) const { return row(distance_, y); }
 
-  // The offset from d, in [-1, 1], at which the window interpolated between those at d and d + 1, or d - 1, correlates
-  // best with the left one, given the distances at d - 1, d and d + 1. False where the window has no texture.
-  // x and y count from the tile's corner.
-  bool peak(int x, int y, int d, float before, float at, float after, float* offset) const;
+  // For `count` pixels of row y, from x = 0 on, x and y counted from the tile's corner: the offset from
+  // d = first + index, in [-1, 1], at which the window interpolated between those at d and d + 1, or d - 1, correlates
+  // best with the left one, given the distances at d - 1, d and d + 1. Where the window has no texture it is NaN.
+  void peaks(int y, int count, const float* index, const float* before, const float* at, const float* after,
+             float* offset) const;
 
  private:
   using Plane = std::vector<float>;  // rows of stride_ values
@@ -35,11 +37,11 @@ class Encc {
   const float* row(const Plane& plane, int y) const { return plane.data() + (size_t)y * stride_; }
   void sum_windows(Plane& plane, int width);
 
-  int n_, first_, count_, stride_;
+  int n_, stride_, first_ = 0, count_ = 0;
   Extent tile_ = {};
   Plane left_, right_;                       // the images, less the tile's mean, where the windows reach
-  Plane left_sum_, left_square_;             // sums of L and L^2 over the window
-  Plane sum_, square_, step_, step_square_;  // sums of R, R^2, D and D^2 with D(x) = R(x - 1) - R(x)
+  Plane left_sum_, sum_, step_sum_;          // sums over the window of L, R and D with D(x) = R(x - 1) - R(x)
+  Plane left_norm_, norm_, step_norm_;       // |.|^2 of the same, less their means
   Plane distance_, scratch_, row_a_, row_b_;
 };
 

@@ -12,8 +12,8 @@ namespace dualpix {
 namespace {
 
 // A tile's smoothed rows and running minima, together about 300 kB, stay in a core's L2 cache.
-constexpr int kTileRows = 96;
-constexpr int kTileColumns = 96;
+constexpr int kTileRows = kTile;
+constexpr int kTileColumns = kTile;
 constexpr float kNothing = 0.1f;  // STD (zncc) or level (ncc), on a 0..255 scale, below which 8 bits hold no signal
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -22,8 +22,11 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct Minima {
   float best[kTileColumns], index[kTileColumns], before[kTileColumns], after[kTileColumns];
   float second[kTileColumns], second_index[kTileColumns], last[kTileColumns];
-  // for encc, the distances of the windows at the best disparity, its neighbours, and the one before the present
-  float distance[kTileColumns], distance_before[kTileColumns], distance_after[kTileColumns], distance_last[kTileColumns];
+};
+
+// For encc, the distances of the windows at the best disparity and at its neighbours.
+struct Distances {
+  float at[kTileColumns], before[kTileColumns], after[kTileColumns];
 };
 
 // The left image under the window, which does not depend on d: its mean (0 for ncc) and its energy less that.
@@ -39,8 +42,10 @@ struct Tile {
         rows(kTileRows + 2 * o.window.half),
         minima(kTileRows),
         left_window(correlates(o.cost) ? kTileRows : 0) {
-    if (o.subpixel == Subpixel::encc)
-      encc = std::make_unique<Encc>(o.encc_window, kTileRows, kTileColumns, o.first, o.count);
+    if (o.subpixel == Subpixel::encc) {
+      distances.resize(kTileRows);
+      encc = std::make_unique<Encc>(o.encc_window, kTileRows, kTileColumns, o.count);
+    }
   }
   int stride;
   std::vector<float> scratch;      // of smooth_row
@@ -48,11 +53,12 @@ struct Tile {
   std::vector<const float*> rows;  // rows[k] is the smoothed row of y0 - half + k, padded at the image's ends
   std::vector<Minima> minima;
   std::vector<LeftWindow> left_window;  // only for correlations
+  std::vector<Distances> distances;     // only for encc
   std::unique_ptr<Encc> encc;           // only for that vertex
 };
 
 // The cost C(d_i) of one vector of pixels meets what is known of the disparities before it.
-DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, const float* distances, int i, int count) {
+DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
   const vfloat number = splat((float)i), last = load(m.last + x);
   vfloat best = load(m.best + x), index = load(m.index + x), after = load(m.after + x), before = load(m.before + x);
   vfloat second = load(m.second + x), second_index = load(m.second_index + x);
@@ -70,14 +76,6 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, const float* distances
   index = select(wins, number, index);
   before = select(wins, last, before);
 
-  if (distances) {
-    const vfloat distance = load(distances + x);
-    store(m.distance_after + x, select(follows, distance, load(m.distance_after + x)));
-    store(m.distance_before + x, select(wins, load(m.distance_last + x), load(m.distance_before + x)));
-    store(m.distance + x, select(wins, distance, load(m.distance + x)));
-    store(m.distance_last + x, distance);
-  }
-
   store(m.best + x, best);
   store(m.index + x, index);
   store(m.after + x, after);
@@ -88,13 +86,12 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, const float* distances
 }
 
 // Costs that are smoothed differences meet the running minima of their row.
-DUALPIX_CLONES void difference_costs(const float* const* rows, const Window& window, Minima& m, const float* distances,
-                                     int i, int count) {
+DUALPIX_CLONES void difference_costs(const float* const* rows, const Window& window, Minima& m, int i, int count) {
   for (int x = 0; x < kTileColumns; x += 2 * kLanes) {
     vfloat s[2];
     smooth_column<2>(rows, x, kLanes, window, s);
-    update(m, x, s[0], distances, i, count);
-    update(m, x + kLanes, s[1], distances, i, count);
+    update(m, x, s[0], i, count);
+    update(m, x + kLanes, s[1], i, count);
   }
 }
 
@@ -120,7 +117,7 @@ DUALPIX_INLINE vfloat decorrelation(vfloat E2, vfloat L2_less_R2, vfloat L2) {
 
 // The same for ncc and zncc, from the smoothed terms of their correlation.
 DUALPIX_CLONES void correlation_costs(const float* const* rows, const Window& window, bool zero_mean,
-                                      const LeftWindow& left, Minima& m, const float* distances, int i, int count) {
+                                      const LeftWindow& left, Minima& m, int i, int count) {
   for (int x = 0; x < kTileColumns; x += kLanes) {
     vfloat s[3] = {};
     if (zero_mean)
@@ -130,7 +127,7 @@ DUALPIX_CLONES void correlation_costs(const float* const* rows, const Window& wi
     // less the means, with W*R = W*L - W*E; for ncc they are 0
     const vfloat sum = 2 * load(left.mean + x) - s[2];
     const vfloat cost = decorrelation(s[0] - s[2] * s[2], s[1] - s[2] * sum, load(left.energy + x));
-    update(m, x, cost, distances, i, count);
+    update(m, x, cost, i, count);
   }
 }
 
@@ -144,8 +141,21 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
   }
 }
 
+// Distances at the i-th disparity are kept by those pixels whose best it is, or next to that.
+DUALPIX_CLONES void keep_distances(const Minima& m, const float* distances, int i, Distances& kept) {
+  const float number = (float)i;
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    const vfloat index = load(m.index + x), distance = load(distances + x);
+    store(kept.at + x, select(index == number, distance, load(kept.at + x)));
+    store(kept.before + x, select(index == number + 1.0f, distance, load(kept.before + x)));
+    store(kept.after + x, select(index == number - 1.0f, distance, load(kept.after + x)));
+  }
+}
+
 // x in [-1/2, 1/2], the offset of the minimum from d0, given the rises l and r on its two sides.
-float vertex_parabola(float l, float r) { return l + r > 0 ? (l - r) / (2 * (l + r)) : 0.0f; }
+DUALPIX_INLINE vfloat vertex_parabola(vfloat l, vfloat r) {
+  return select(l + r > 0, (l - r) / max(2 * (l + r), splat(1e-37f)), vfloat{});
+}
 
 float vertex_histeq(float l, float r, const float* bias) {
   const float small = std::min(l, r), large = std::max(l, r), t = large > 0 ? small / large : 1.0f;
@@ -157,41 +167,61 @@ float vertex_histeq(float l, float r, const float* bias) {
 }
 
 // S = clip((q - 1) / (Tq - 1), 0.01, 1)^2 with q = C(d1) / C(d0); 1 where d1 is next to d0.
-float confidence(const Minima& m, int x, float Tq) {
-  if (__builtin_fabsf(m.second_index[x] - m.index[x]) <= 1) return 1.0f;
-  const float q = m.second[x] / std::max(m.best[x], 1e-4f);
-  const float s = std::min(std::max((q - 1) / (Tq - 1), 0.01f), 1.0f);
-  return s * s;
+DUALPIX_INLINE vfloat confidence(const Minima& m, int x, float Tq) {
+  const vfloat apart = load(m.second_index + x) - load(m.index + x);
+  const vfloat q = load(m.second + x) / max(load(m.best + x), splat(1e-4f));
+  const vfloat s = min(max((q - 1.0f) / (Tq - 1), splat(0.01f)), splat(1.0f));
+  return select((apart <= 1) & (apart >= -1), splat(1.0f), s * s);
 }
 
-// The offset of the vertex from d0; false if nothing can be said.
-bool vertex(const Tile& tile, int x, int y, float l, float r, const Matching& o, float* offset) {
-  const Minima& m = tile.minima[y];
-  if (o.subpixel == Subpixel::encc)
-    return tile.encc->peak(x, y, o.first + (int)m.index[x], m.distance_before[x], m.distance[x], m.distance_after[x],
-                           offset);
-  *offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : vertex_histeq(l, r, o.bias);
-  return true;
-}
-
-void fit_parabolas(const Tile& tile, int y, int n, const Matching& o, float* alpha, float* beta) {
-  const Minima& m = tile.minima[y];
-  for (int x = 0; x < n; ++x) {
-    const float l = std::max(m.before[x] - m.best[x], 0.0f), r = std::max(m.after[x] - m.best[x], 0.0f);
-    float offset;
-    const bool known = vertex(tile, x, y, l, r, o, &offset);
+// The offsets of the vertices from d0 are given, NaN where nothing can be said, but for those of parabolas.
+DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o, const float* offsets, float* alpha,
+                                  float* beta) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = count - x < kLanes ? count - x : kLanes;
+    const vfloat best = load(m.best + x), zero = {};
+    const vfloat l = max(load(m.before + x) - best, zero), r = max(load(m.after + x) - best, zero);
+    const vfloat offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : load(offsets + x);
     // a = (l + r) / 2;  alpha = S a;  beta = -2 alpha (d0 + x)
-    float a = known ? 0.5f * (l + r) : 0.0f;
-    if (o.noise_floor > 0) a /= m.best[x] + o.noise_floor;
-    alpha[x] = confidence(m, x, o.ratio_threshold) * a;
-    beta[x] = -2 * alpha[x] * ((float)o.first + m.index[x] + offset);
+    const vint known = offset == offset;
+    vfloat a = select(known, 0.5f * (l + r), zero);
+    if (o.noise_floor > 0) a /= best + o.noise_floor;
+    a *= confidence(m, x, o.ratio_threshold);
+    store(alpha + x, a, n);
+    store(beta + x, -2.0f * a * ((float)o.first + load(m.index + x) + select(known, offset, zero)), n);
+  }
+}
+
+// encc's distances at every disparity that is the best of any pixel of the tile, or next to it.
+void measure_distances(int h, int w, const Extent& t, const Matching& o, Tile& tile) {
+  std::vector<char> best(o.count + 2);
+  for (int y = 0; y < t.y1 - t.y0; ++y)
+    for (int x = 0; x < t.x1 - t.x0; ++x) best[1 + (int)tile.minima[y].index[x]] = 1;
+  tile.encc->start(o.encc_left, o.encc_right, h, w, t, o.first, o.count);
+  for (int i = 0; i < o.count; ++i) {
+    if (!(best[i] | best[i + 1] | best[i + 2])) continue;
+    tile.encc->measure(o.first + i);
+    for (int y = 0; y < t.y1 - t.y0; ++y)
+      keep_distances(tile.minima[y], tile.encc->distances(y), i, tile.distances[y]);
+  }
+}
+
+// The offsets of a row's vertices from their whole disparities.
+void vertices(const Tile& tile, int y, int n, const Matching& o, float* offsets) {
+  const Minima& m = tile.minima[y];
+  if (o.subpixel == Subpixel::encc) {
+    const Distances& kept = tile.distances[y];
+    tile.encc->peaks(y, n, m.index, kept.before, kept.at, kept.after, offsets);
+  } else if (o.subpixel == Subpixel::histeq) {
+    for (int x = 0; x < n; ++x)
+      offsets[x] = vertex_histeq(std::max(m.before[x] - m.best[x], 0.0f), std::max(m.after[x] - m.best[x], 0.0f), o.bias);
   }
 }
 
 void start(Minima& m) {
   std::fill(m.best, m.best + kTileColumns, kInfinity);
   std::fill(m.second, m.second + kTileColumns, kInfinity);
-  std::fill(m.index, m.index + kTileColumns, -2.0f);
+  std::fill(m.index, m.index + kTileColumns, 1.0f);  // if no cost is finite
 }
 
 float tile_mean(const float* image, int w, const Extent& t) {
@@ -227,22 +257,22 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
     for (int y = 0; y < t.y1 - t.y0; ++y)
       left_windows(&tile.rows[y + o.window.half], o.window, zero_mean, tile.left_window[y]);
   }
-  if (tile.encc) tile.encc->start(o.encc_left, o.encc_right, h, w, t);
   for (int i = 0; i < o.count; ++i) {
-    if (tile.encc) tile.encc->measure(o.first + i);
     smooth_rows(left, right, h, w, o.first + i, t, o, means, tile);
     for (int y = 0; y < t.y1 - t.y0; ++y) {
       const float* const* rows = &tile.rows[y + o.window.half];
-      const float* distances = tile.encc ? tile.encc->distances(y) : nullptr;
       if (correlates(o.cost))
-        correlation_costs(rows, o.window, zero_mean, tile.left_window[y], tile.minima[y], distances, i, o.count);
+        correlation_costs(rows, o.window, zero_mean, tile.left_window[y], tile.minima[y], i, o.count);
       else
-        difference_costs(rows, o.window, tile.minima[y], distances, i, o.count);
+        difference_costs(rows, o.window, tile.minima[y], i, o.count);
     }
   }
+  if (tile.encc) measure_distances(h, w, t, o, tile);
   for (int y = t.y0; y < t.y1; ++y) {
     const size_t at = (size_t)y * w + t.x0;
-    fit_parabolas(tile, y - t.y0, t.x1 - t.x0, o, alpha + at, beta + at);
+    float offsets[kTileColumns];
+    vertices(tile, y - t.y0, t.x1 - t.x0, o, offsets);
+    fit_parabolas(tile.minima[y - t.y0], t.x1 - t.x0, o, offsets, alpha + at, beta + at);
   }
 }
 
@@ -254,7 +284,9 @@ void match(const float* left, const float* right, float* alpha, float* beta, int
   parallel_for(across * down, threads, [&] { return Tile(options); }, [&](int i, Tile& tile) {
     const int x0 = i % across * kTileColumns, y0 = i / across * kTileRows;
     const Extent extent = {x0, std::min(x0 + kTileColumns, w), y0, std::min(y0 + kTileRows, h)};
-    match_tile(left, right, alpha, beta, h, w, extent, options, tile);
+    Matching own = options;
+    if (options.ranges) own.first = options.ranges[2 * i], own.count = options.ranges[2 * i + 1];
+    match_tile(left, right, alpha, beta, h, w, extent, own, tile);
   });
 }
 

@@ -9,9 +9,12 @@ enum class Subpixel { parabola, histeq, encc };
 
 constexpr int kBiasSteps = 21;  // the bias table covers x = -1, -0.9 ... 1
 
+constexpr int kTile = 96;  // px, the side of the squares that are matched at once
+
 struct Matching {
   Cost cost;
   int first, count;       // the integer disparities first .. first + count - 1; count >= 3
+  const int* ranges;      // the same two numbers for each tile, within these, row by row of tiles; null is all for all
   Window window;
   Subpixel subpixel;
   const float* bias;      // kBiasSteps values, for histeq

@@ -55,13 +55,12 @@ DUALPIX_INLINE vfloat exp2(vfloat x) {
   // x = n + f, |f| <= 1/2: adding 1.5 * 2^23 rounds to the nearest integer, which its lowest bits then hold.
   const vfloat magic = splat(12582912.0f), shifted = max(x, splat(-126.0f)) + magic;
   const vfloat f = max(x, splat(-126.0f)) - (shifted - magic);
-  vfloat e = splat(1.54035304e-4f);
-  e = e * f + 1.33335581e-3f;
-  e = e * f + 9.61812911e-3f;
-  e = e * f + 5.55041087e-2f;
-  e = e * f + 2.40226507e-1f;
-  e = e * f + 6.93147181e-1f;
-  e = e * f + 1.0f;
+  vfloat e = splat(1.32764715e-3f);
+  e = e * f + 9.67554133e-3f;
+  e = e * f + 5.55071327e-2f;
+  e = e * f + 2.40221197e-1f;
+  e = e * f + 6.93146967e-1f;
+  e = e * f + 1.00000007f;
   return (vfloat)((vint)e + ((vint)shifted << 23));
 }
 

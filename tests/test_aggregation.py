@@ -395,3 +395,33 @@ def test_the_kernel_refuses_what_it_cannot_read():
         _core.aggregate(*maps, EXACT, 1, 1, 8, np.zeros((4, 5), np.float32), -1, 1, 0, 0, 1)
     with pytest.raises(TypeError):
         _core.aggregate(*maps[:4], maps[4].astype(np.float64), PAPER, 1, 1, 8, *rest)
+
+
+# ---- the minimiser that a pass may write ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (17, 40), (40, 600)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_pass_writes_its_minimiser_in_place_of_the_disparity_before(shape, threads):
+    rng = np.random.default_rng(8)
+    alpha, beta, guide = (rng.uniform(0, 5, shape).astype(np.float32) for _ in range(3))
+    before = rng.normal(0, 0.1, shape).astype(np.float32)
+    A, B = np.empty_like(alpha), np.empty_like(alpha)
+    settings = (EXACT, 5.0, 3.0, 8, before, 0.1, 1, 0, 0)
+    _core.aggregate(alpha, beta, guide, A, B, *settings, threads)
+    expected, d = (A.copy(), B.copy()), before.copy()
+    _core.aggregate(alpha, beta, guide, A, B, *settings[:4], d, *settings[5:], threads, minimizer=d)
+    np.testing.assert_array_equal((A, B), expected)
+    np.testing.assert_array_equal(d, minimizer(A, B))
+
+
+def test_the_minimiser_is_0_where_nothing_is_known():
+    A, B = np.array([[0, 2, 0]], np.float32), np.array([[3, -3, 0]], np.float32)
+    np.testing.assert_array_equal(minimizer(A, B), [[0, 0.75, 0]])
+
+
+def test_the_minimiser_needs_a_map_of_its_own():
+    maps = np.zeros((5, 4, 4), np.float32)
+    for taken in range(5):
+        with pytest.raises(ValueError, match="of its own"):
+            _core.aggregate(*maps, EXACT, 1.0, 1.0, 8, None, 0, 1, 0, 0, 1, minimizer=maps[taken])

@@ -330,3 +330,30 @@ def test_the_kernel_refuses_what_it_cannot_read(change, message):
     numbers = {"encc_window": 15, "ratio_threshold": 2.2, "noise_floor": 0, "threads": 1}
     with pytest.raises(ValueError, match=message):
         _core.match(**(maps | rest | numbers | change))
+
+
+# ---- one range a tile -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("subpixel", ["parabola", "histeq", "encc"])
+def test_a_tile_is_matched_as_if_its_range_was_that_of_all(subpixel):
+    left, right = (plane.astype(np.float32) for plane in RNG.uniform(0, 255, (2, 130, 210)))
+    params = PARAMS.replace(window=2.0, encc_window=5, subpixel=subpixel)
+    whole, side = range(-6, 9), _core.tile
+    ranges = np.array([[(-6, 15), (-4, 3), (0, 9)], [(2, 5), (-6, 4), (5, 4)]], np.int32)
+    alpha, beta = local_parabolas(left, right, whole, params, 2, ranges=ranges)
+    for i, j in np.ndindex(2, 3):
+        first, count = map(int, ranges[i, j])
+        tile = np.s_[i * side : (i + 1) * side, j * side : (j + 1) * side]
+        expected = local_parabolas(left, right, range(first, first + count), params, 1)
+        np.testing.assert_array_equal(alpha[tile], expected[0][tile])
+        np.testing.assert_array_equal(beta[tile], expected[1][tile])
+
+
+@pytest.mark.parametrize(
+    "ranges", [[[(0, 2)]], [[(-2, 3)]], [[(1, 3)]], [[(0, 4)]], [[(2**31 - 1, 3)]], [[(-1, 3), (-1, 3)]], [[(-1, 3, 3)]]]
+)
+def test_kernel_refuses_ranges(ranges):
+    plane = np.zeros((4, 5), np.float32)
+    with pytest.raises(ValueError, match="ranges must"):
+        local_parabolas(plane, plane, range(-1, 3), PARAMS, 1, ranges=np.array(ranges, np.int32))

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import reference
+from dualpix import _core
 from dualpix.pyramid import (
     FIRST_REACH,
+    TILE_MARGIN,
     Coefficients,
     Level,
     around,
@@ -17,6 +19,7 @@ from dualpix.pyramid import (
     narrowed,
     pyramid,
     searched,
+    tile_ranges,
 )
 
 RNG = np.random.default_rng(2)
@@ -151,3 +154,35 @@ def test_where_nothing_can_be_found_the_first_range_will_do():
     explore(level, solve)
     assert len(tried) > 3
     assert tried[-1] == around(-FIRST_REACH, FIRST_REACH)
+
+
+# ---- one range a tile -----------------------------------------------------------------------------
+
+
+def coefficients(d):
+    A = RNG.uniform(0.5, 2, d.shape).astype(np.float32)
+    return Coefficients(A, (-2 * A * d).astype(np.float32))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (48, 48), (49, 97), (120, 60), (47, 200)])
+@pytest.mark.parametrize("reach", [0, 1, 21])
+def test_each_tile_covers_what_the_coarser_scale_has_found_around_it(shape, reach):
+    d, side = RNG.uniform(-6, 6, shape), _core.tile // 2
+    disparities = range(-11, 14)
+    ranges = tile_ranges(disparities, coefficients(d), reach)
+    assert ranges.shape == (-(-shape[0] // side), -(-shape[1] // side), 2)
+    around = reach // 2 + 1
+    for i, j in np.ndindex(ranges.shape[:2]):
+        rows = slice(max(i * side - around, 0), (i + 1) * side + around)
+        columns = slice(max(j * side - around, 0), (j + 1) * side + around)
+        first, count = ranges[i, j]
+        assert first == max(math.floor(2 * d[rows, columns].min() + 1e-5) - TILE_MARGIN, -11)
+        assert first + count - 1 == min(math.ceil(2 * d[rows, columns].max() - 1e-5) + TILE_MARGIN, 13)
+
+
+@pytest.mark.parametrize("d", [-50.0, 0.0, 50.0])
+def test_a_tile_stays_within_the_common_range_and_has_three_disparities(d):
+    ((first, count),) = tile_ranges(range(-4, 3), coefficients(np.full((20, 20), d)), 5)[0]
+    assert count >= 3
+    assert first >= -4
+    assert first + count <= 3

@@ -45,13 +45,14 @@ def exact(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
     one before found a step (iteratively reweighted least squares); without, one pass is all there is to do.
     """
     P = params.penalty * float(alpha.mean(dtype=np.float64))
-    A, B, d = np.empty_like(alpha), np.empty_like(beta), None
+    A, B = np.empty_like(alpha), np.empty_like(beta)
     taus = np.ravel(params.robust_tau)
-    for i in range(iterations if taus.any() else 1):
+    passes = iterations if taus.any() else 1
+    d = np.empty_like(alpha) if passes > 1 else None
+    for i in range(passes):
         tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
-        _pass(alpha, beta, guide, A, B, params, P, d if tau else None, tau, 1, 0, threads)
-        if i + 1 < iterations:
-            d = minimizer(A, B)
+        before, after = (d if i and tau else None), (d if i + 1 < passes else None)
+        _pass(alpha, beta, guide, A, B, params, P, before, tau, 1, 0, threads, after)
     return A, B
 
 
@@ -68,6 +69,7 @@ def _pass(
     scale: float,
     T2: float,
     threads: int,
+    minimizer: Map | None = None,
 ) -> None:
     _core.aggregate(
         alpha,
@@ -85,12 +87,13 @@ def _pass(
         jump_penalty=params.jump_penalty,
         farthest=T2,
         threads=threads,
+        minimizer=minimizer,
     )
 
 
-def minimizer(A: Map, B: Map) -> Map:
+def minimizer(A: Map, B: Map, threads: int = 1) -> Map:
     """``d = -B / (2 A)``, 0 where A is 0."""
-    d = np.zeros_like(A)
-    np.divide(B, A, out=d, where=A > 0)
-    d *= -0.5
+    A, B = np.ascontiguousarray(A), np.ascontiguousarray(B)
+    d = np.empty_like(A)
+    _core.minimizer(A, B, d, threads)
     return d

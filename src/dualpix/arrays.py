@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 Map = npt.NDArray[np.float32]
+Ranges = npt.NDArray[np.int32]
 
 
 def as_row(values: Iterable[float]) -> Map:

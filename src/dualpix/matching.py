@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from . import _core
-from .arrays import Map, as_row
+from .arrays import Map, Ranges, as_row
 from .params import Params
 from .subpixel import HISTEQ_BIAS
 
@@ -25,12 +25,13 @@ def local_parabolas(
     params: Params,
     threads: int,
     correlated: tuple[Map, Map] | None = None,
+    ranges: Ranges | None = None,
 ) -> tuple[Map, Map]:
     """alpha, beta of every pixel of the left view, from the windowed cost at whole disparities.
 
     left and right are grey planes on a 0..255 scale. The disparities, at least three, are in pixels of these
     planes; the best is never the first or the last of them, so that it has two neighbours. encc correlates other
-    planes than those compared if they are given.
+    planes than those compared if they are given. ranges are narrower ones, of `pyramid.tile_ranges`.
     """
     encc_left, encc_right = correlated or (left, right)
     left, right = (coded(plane, params, threads) for plane in (left, right))
@@ -52,6 +53,7 @@ def local_parabolas(
         noise_floor=params.noise_floor,
         threads=threads,
         cost=COST.index(params.cost),
+        ranges=ranges,
     )
     return alpha, beta
 

@@ -25,7 +25,7 @@ from .io import load_image
 from .matching import border_divisor, local_parabolas, window_taps
 from .params import DEFAULT_PRESET, Params, resolve
 from .preprocessing import detail, even, picture, prepare
-from .pyramid import Coefficients, Level, coarse_to_fine, pyramid
+from .pyramid import Coefficients, Level, coarse_to_fine, pyramid, tile_ranges
 from .threads import thread_count
 
 Image = npt.NDArray[Any] | str | Path
@@ -256,7 +256,9 @@ def _solve(
                 local = stereo.local_parabolas(compared, correlated, level.guide, disparities, params, threads)
                 alpha, beta, objections = local.alpha, local.beta, local.objections(order, limits)
             else:
-                alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated)
+                narrow = prior and params.messages == "exact"  # the published method has one range for all
+                ranges = tile_ranges(disparities, prior, window_taps(params).size) if prior and narrow else None
+                alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated, ranges)
             textured = near_texture(alpha, textured if prior else None, params)
             _core.condition(
                 alpha,
@@ -275,7 +277,8 @@ def _solve(
     A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
     assert textured is not None
     with clock("confidence"):
-        d = minimizer(A, B)
+        d = minimizer(A, B, threads)
+        del B
         trust = confidence(A, d, textured, params)
         ends = searched if order is None else searched[1:-1]
         low, high = limits or (float(ends[0]), float(ends[-1]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from .aggregation import minimizer
-from .arrays import Map
+from .arrays import Map, Ranges
 
 
 class Level(NamedTuple):
@@ -28,6 +28,7 @@ class Coefficients(NamedTuple):
 
 FIRST_REACH = 4  # px of the coarsest scale, on both sides of 0, where no limits are given
 OUTLIERS = 0.001
+TILE_MARGIN = 3  # px, of the finer scale
 SAMPLE = 200_000  # pixels, about as many as are looked at for the extremes
 
 Solver = Callable[[Level, range, Coefficients | None, int], Coefficients]
@@ -104,8 +105,8 @@ def extremes(coefficients: Coefficients) -> tuple[float, float]:
     Counted by curvature, a wild pixel or a wild region that knows nothing does not widen the range.
     """
     step = max(1, math.isqrt(coefficients.A.size // SAMPLE))
-    A, B = (each[::step, ::step].ravel() for each in coefficients)
-    d = minimizer(A, B)
+    A, B = (each[::step, ::step] for each in coefficients)
+    A, d = A.ravel(), minimizer(A, B).ravel()
     order = np.argsort(d)
     share = np.cumsum(A[order], dtype=np.float64)
     low, high = np.searchsorted(share, share[-1] * np.array((OUTLIERS, 1 - OUTLIERS)))
@@ -116,6 +117,25 @@ def covering(coarser: Coefficients) -> range:
     """Whole disparities that cover those of the coarser scale but for outliers, doubled, with a margin of two."""
     low, high = extremes(coarser)
     return around(2 * low, 2 * high)
+
+
+def tile_ranges(disparities: range, coarser: Coefficients, reach: int) -> Ranges:
+    """First and number of those of the disparities that each tile of the finer scale needs.
+
+    They cover what the coarser scale has found there and up to ``reach`` px around, doubled, with a margin.
+    """
+    import cv2
+
+    d = minimizer(*coarser)
+    square = np.ones((2 * (reach // 2) + 3,) * 2, np.uint8)
+    ys, xs = (np.arange(0, n, _core.tile // 2) for n in d.shape)
+    least, most = (
+        2 * extreme.reduceat(extreme.reduceat(spread(d, square), ys, 0), xs, 1)
+        for extreme, spread in ((np.minimum, cv2.erode), (np.maximum, cv2.dilate))
+    )
+    first = np.clip(np.floor(least) - TILE_MARGIN, disparities[0], disparities[-3])
+    last = np.clip(np.ceil(most) + TILE_MARGIN, first + 2, disparities[-1])
+    return np.stack([first, last - first + 1], axis=2).astype(np.int32)
 
 
 def around(low: float, high: float) -> range:

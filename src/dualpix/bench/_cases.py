@@ -1,0 +1,64 @@
+"""What is timed: a method, the views it gets and its threads; and the best times of several, taken in turn."""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import numpy.typing as npt
+
+Image = npt.NDArray[Any]
+Views = tuple[Image, Image]
+Run = Callable[[Image, Image, int], dict[str, float] | None]  # left, right, threads; returns seconds by stage, if any
+Tell = Callable[[str], None]
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Case(NamedTuple):
+    """One method on one pair. To be measured in a process of its own, the run must be picklable."""
+
+    run: Run
+    views: Views
+    threads: int
+
+    def __call__(self) -> dict[str, float] | None:
+        return self.run(*self.views, self.threads)
+
+
+class Timed(NamedTuple):
+    """Seconds of the best run, and by stage if the method tells."""
+
+    seconds: float
+    stages: dict[str, float] | None
+
+
+def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, Timed]:
+    """The best of `repeat` runs of each, one after the other in every round: what slows the machine slows all."""
+    best: dict[Key, Timed] = {}
+    for turn in range(repeat):
+        for name, case in cases.items():
+            tell(f"{label(name)}, {turn + 1} of {repeat}")
+            with opencv_threads(case.threads):
+                start = time.perf_counter()
+                stages = case()
+                timed = Timed(time.perf_counter() - start, stages)
+            best[name] = min(best.get(name, timed), timed, key=lambda each: each.seconds)
+    return best
+
+
+def label(name: Hashable) -> str:
+    """For people."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+@contextmanager
+def opencv_threads(threads: int) -> Iterator[None]:
+    """As many threads for OpenCV while the block runs."""
+    import cv2
+
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(threads)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)
