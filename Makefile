@@ -19,7 +19,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 bench: $(VENV)/.test
-	$(BIN)/python benchmarks/against_opencv.py
+	$(BIN)/dualpix bench
 
 # .venv/.EXTRA is newer than the sources when the package is installed from them with that extra.
 $(VENV)/.%: $(SOURCES) | $(BIN)/python

@@ -65,6 +65,11 @@ void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, 
   dualpix::to_plane(pixels.data(), plane.data(), plane.size(), (int)pixels.shape(2), weights.data(), scale, threads);
 }
 
+void power(Output plane, float gamma, float scale, int threads) {
+  nb::gil_scoped_release release;
+  dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
+}
+
 void pyramid_down(Map image, Output half, int threads) {
   check_size(image);
   require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
@@ -371,6 +376,7 @@ NB_MODULE(_core, m) {
   m.def("to_plane", to_plane<uint16_t>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a);
   m.def("to_plane", to_plane<float>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a,
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
+  m.def("power", power, map("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
   m.def("pyramid_down", pyramid_down, map("image"), map("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
   m.def("subtract_bilateral", subtract_bilateral, map("image"), map("out"), "threads"_a,

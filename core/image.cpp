@@ -11,9 +11,61 @@ namespace dualpix {
 namespace {
 
 constexpr int kRows = 32;          // rows a task of the parallel loops takes
-constexpr size_t kPixels = 1 << 16;  // pixels a task of to_plane takes
+constexpr size_t kPixels = 1 << 16;  // pixels a task takes where rows do not matter
 
 int blocks(int rows) { return (rows + kRows - 1) / kRows; }
+
+// part(begin, n) of every kPixels pixels
+template <class Part>
+void in_parts(size_t count, int threads, const Part& part) {
+  const int tasks = (int)((count + kPixels - 1) / kPixels);
+  parallel_for(tasks, threads, [] { return 0; }, [&](int task, int) {
+    const size_t begin = task * kPixels;
+    part(begin, (int)std::min(kPixels, count - begin));
+  });
+}
+
+// sum_c weights[c] * pixels[c], the number of channels known to the compiler where it is that of a picture
+template <class T, int known>
+DUALPIX_INLINE void weigh_pixels(const T* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  if (known) channels = known;
+  for (int i = 0; i < n; ++i) {
+    float sum = 0;
+    for (int c = 0; c < channels; ++c) sum += weights[c] * (float)pixels[(size_t)i * channels + c];
+    plane[i] = scale * sum;
+  }
+}
+
+template <class T>
+DUALPIX_INLINE void weigh_any(const T* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  if (channels == 3)
+    weigh_pixels<T, 3>(pixels, plane, n, channels, weights, scale);
+  else if (channels == 1)
+    weigh_pixels<T, 1>(pixels, plane, n, channels, weights, scale);
+  else
+    weigh_pixels<T, 0>(pixels, plane, n, channels, weights, scale);
+}
+
+DUALPIX_CLONES void weigh(const uint8_t* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  weigh_any(pixels, plane, n, channels, weights, scale);
+}
+
+DUALPIX_CLONES void weigh(const uint16_t* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  weigh_any(pixels, plane, n, channels, weights, scale);
+}
+
+DUALPIX_CLONES void weigh(const float* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  weigh_any(pixels, plane, n, channels, weights, scale);
+}
+
+// v = scale v^gamma, 0 where v is not above 0
+DUALPIX_CLONES void raise(float* plane, int count, float gamma, float scale) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = std::min(count - x, kLanes);
+    const vfloat v = load(plane + x, n);
+    store(plane + x, select(v > 0, scale * exp2(gamma * log2(v)), vfloat{}), n);
+  }
+}
 
 DUALPIX_CLONES void weigh_five_rows(const float* const rows[5], float* out, int w) {
   for (int x = 0; x < w; ++x)
@@ -67,21 +119,18 @@ void condition_row(float* alpha, float* beta, int w, const float* divisor, const
 template <class T>
 void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
               int threads) {
-  const int tasks = (int)((count + kPixels - 1) / kPixels);
-  parallel_for(tasks, threads, [] { return 0; }, [&](int task, int) {
-    const size_t end = std::min(count, (task + 1) * kPixels);
-    for (size_t i = task * kPixels; i < end; ++i) {
-      const T* p = pixels + i * channels;
-      float sum = 0;
-      for (int c = 0; c < channels; ++c) sum += weights[c] * (float)p[c];
-      plane[i] = scale * sum;
-    }
+  in_parts(count, threads, [&](size_t begin, int n) {
+    weigh(pixels + begin * channels, plane + begin, n, channels, weights, scale);
   });
 }
 
 template void to_plane(const uint8_t*, float*, size_t, int, const float*, float, int);
 template void to_plane(const uint16_t*, float*, size_t, int, const float*, float, int);
 template void to_plane(const float*, float*, size_t, int, const float*, float, int);
+
+void power(float* plane, size_t count, float gamma, float scale, int threads) {
+  in_parts(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, scale); });
+}
 
 void pyramid_down(const float* in, float* out, int h, int w, int threads) {
   const int out_h = (h + 1) / 2, out_w = (w + 1) / 2;

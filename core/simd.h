@@ -64,6 +64,15 @@ DUALPIX_INLINE vfloat exp2(vfloat x) {
   return (vfloat)((vint)e + ((vint)shifted << 23));
 }
 
+// log2(x) for normal x > 0, to 1e-6.
+DUALPIX_INLINE vfloat log2(vfloat x) {
+  // x = 2^n m, m in [1/sqrt 2, sqrt 2);  t = (m - 1) / (m + 1);  ln m = 2 (t + t^3 / 3 + t^5 / 5 + t^7 / 7 + ...)
+  const vint bits = (vint)x, n = (bits - 0x3f3504f3) >> 23;
+  const vfloat m = (vfloat)(bits - (n << 23)), t = (m - 1.0f) / (m + 1.0f), t2 = t * t;
+  const vfloat series = ((t2 * (1.0f / 7) + 1.0f / 5) * t2 + 1.0f / 3) * t2 + 1.0f;
+  return __builtin_convertvector(n, vfloat) + 2.88539008f * t * series;
+}
+
 // exp(x) for x <= 0, to 2e-7 (1 + |x|); anything below -87 gives 1e-38.
 DUALPIX_INLINE vfloat exp_negative(vfloat x) { return exp2(1.44269504f * x); }
 

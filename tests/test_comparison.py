@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -21,13 +22,13 @@ from dualpix import _worker, cli, comparison
 from dualpix.comparison import cache_folder, compare
 from dualpix.datasets import open_dataset, score
 from dualpix.errors import OutputError
-from dualpix.methods import method
+from dualpix.methods import Function, method
 from dualpix.outcomes import Outcome, Scene
-from dualpix.tables import comparison_csv, comparison_lines, comparison_record
+from dualpix.tables import comparison_csv, comparison_lines, comparison_record, number
 
 SCENES = ["1", "2", "3"]
 OWN = """
-import os, signal, sys, time
+import os, signal, subprocess, sys, time
 import numpy as np
 
 def log(left, right, name="log"):
@@ -49,6 +50,18 @@ def picky(left, right):
 
 def crash(left, right):
     os.kill(os.getpid(), signal.SIGSEGV)
+
+def ends(left, right):
+    os._exit(0)
+
+def exits(left, right):
+    sys.exit(0)
+
+def leaves(left, right):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    with open("left_behind", "a") as file:
+        file.write(f"{child.pid}\\n")
+    return log(left, right)
 
 def empty(left, right):
     return np.full(left.shape, np.nan)
@@ -153,6 +166,29 @@ def test_a_method_that_fails_does_not_stop_the_others(folder):
     assert len(result.values("own_methods:picky", "proper", "ai1")) == 1
 
 
+@pytest.mark.parametrize("name", ["ends", "exits"])
+def test_a_process_that_ends_without_an_answer_is_a_failure(dataset, name):
+    job = _worker.Job("r6ii", dataset.load("1"), own(name)[0], 1, os.getpid())
+    assert comparison._in_a_process(job).error == "its process ended without a map"
+
+
+def test_nobody_waits_for_what_a_method_leaves_running(dataset, folder):
+    job = _worker.Job("r6ii", dataset.load("1"), own("leaves")[0], 1, os.getpid())
+    assert comparison._in_a_process(job).error is None
+    (left_behind,) = map(int, calls(folder, "left_behind"))
+    os.kill(left_behind, signal.SIGTERM)  # fails if it has ended
+
+
+def test_importing_a_method_is_not_its_time(dataset, monkeypatch):
+    imported = []
+    clock = SimpleNamespace(perf_counter=lambda: imported.append("own_methods" in sys.modules) or 0.0)
+    monkeypatch.setattr(_worker, "time", clock)
+    job = _worker.Job("r6ii", dataset.load("1"), Function("own", "own_methods", "log"), 1, os.getpid())
+    assert "own_methods" not in sys.modules
+    assert _worker.run(job).error is None
+    assert imported == [True, True]
+
+
 @pytest.mark.parametrize(
     ("code", "says"), [(7, "exit status 7"), (-9, "SIGKILL, as for want of memory"), (-40, "signal 40|SIGRT")]
 )
@@ -203,10 +239,10 @@ def test_large_scenes_are_scored_whole_and_kept_small(here, folder):
     outcome = _worker.run(_worker.Job("r6ii", scene, own("log")[0], 1, os.getpid()))
     assert outcome.scores == score("r6ii", scene, left[..., 0].astype(np.float32))
     small = comparison._small(scene)
-    assert outcome.disparity.shape == small.truth.shape == small.weight.shape == (461, 768)
-    assert small.left.shape == small.guide.shape == (461, 768, 3)
+    assert outcome.disparity.shape == small.truth.shape == small.weight.shape == (384, 640)
+    assert small.left.shape == small.guide.shape == (384, 640, 3)
     where = {value: place for place, value in np.ndenumerate(truth)}
-    for y, x in ((0, 767), (230, 384), (460, 500)):
+    for y, x in ((0, 639), (190, 320), (383, 500)):
         assert outcome.disparity[y, x] == left[where[small.truth[y, x]]][0]
 
 
@@ -269,7 +305,7 @@ def test_the_cache_is_where_caches_are(folder, monkeypatch):
 
 
 def test_a_cache_that_cannot_be_is_told(dataset, folder):
-    with pytest.raises(OutputError, match=r"own_methods.py.*cannot be the cache .*: give another folder"):
+    with pytest.raises(OutputError, match=r"own_methods.py.*cannot be the cache .*: give another folder with --cache"):
         compare(dataset, own("log"), cache=folder / "own_methods.py" / "c")
 
 
@@ -354,7 +390,7 @@ OWN_LOG = ("--method", "own_methods:log")
 def test_the_table_ranks_the_methods(evaluate, folder):
     code, out, err = evaluate("--method", "wta", *OWN_LOG, "--method", "own_methods:again", *OWN_LOG)
     assert (code, err) == (0, "")
-    assert out.startswith("r6ii: 3 scenes; means, lower is better\n\nproper ")
+    assert out.startswith("r6ii: 3 scenes; means, lower is better, but for covered\n\nproper ")
     assert max(map(len, out.splitlines())) <= 100
     _, scores, costs = out.split("\n\n")
     ranked = [line.split()[0] for line in scores.splitlines()[1:]]
@@ -422,6 +458,52 @@ def test_what_is_missing_is_said_and_makes_the_exit_status_1(evaluate, folder, d
     scores = out.split("\n\n")[1].splitlines()
     assert scores[1].startswith("own_methods:log")  # has more maps
     assert (folder / "t.csv").read_text().count("ValueError") == 1
+    with open("t.csv", newline="") as file:
+        left_out = list(csv.DictReader(file))[-1]
+    assert (left_out["dataset"], left_out["scene"], left_out["method"], left_out["proper:ai1"]) == ("r6ii", "1", "", "")
+    assert left_out["error"].startswith("r6ii/box/1/l.png: no such file")
+
+
+def test_names_that_are_not_utf8_are_written_all_the_same(evaluate, folder):
+    try:
+        (folder / "r6ii/box/1").rename(folder / "r6ii/box/1\udcff")
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    code, out, _ = evaluate(*OWN_LOG, "--csv", "t.csv", "--report", "r.html", "--json")
+    assert code == 0
+    assert "1\udcff" in json.loads(out)["scenes"]
+    for file in ("t.csv", "r.html"):
+        assert "1\\udcff" in (folder / file).read_text()
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_files_of_the_data_set_are_not_overwritten(evaluate, folder, link):
+    target = folder / "r6ii/box/1/d.png"
+    before = target.read_bytes()
+    if link:
+        (folder / "link.csv").symlink_to(target)
+    code, _, err = evaluate(*OWN_LOG, "--csv", "link.csv" if link else str(target), "--force")
+    assert code == 2
+    assert "is a file in the folder of the data set, which stays as it is: choose another" in err
+    assert target.read_bytes() == before
+    assert evaluate(*OWN_LOG, "--csv", "r6ii/new.csv")[0] == 0
+
+
+def test_a_method_that_covers_little_is_marked_and_ranked_behind(evaluate, folder):
+    with (folder / "own_methods.py").open("a") as file:
+        file.write("\ndef few(left, right):\n    d = log(left, right)\n    d[:, 30:] = np.nan\n    return d\n")
+    code, out, _ = evaluate("--method", "own_methods:few", "--method", "own_methods:again")
+    assert code == 0
+    scores = out.split("\n\n")[1].splitlines()
+    assert scores[1].startswith("own_methods:again  ")
+    assert scores[2].startswith("own_methods:few *  ")
+    assert float(scores[2].split()[2]) < float(scores[1].split()[1])
+    note = "* covers less than 95 % of the truth: scored on what it covers, ranked behind those that cover more"
+    assert out.splitlines()[-1] == note
+    assert max(map(len, out.splitlines())) <= 100
+    record = json.loads(evaluate("--method", "own_methods:few", "--method", "own_methods:again", "--json")[1])
+    assert record["ranking"] == ["own_methods:again", "own_methods:few"]
+    assert [record["methods"][name]["partial"] for name in record["ranking"]] == [False, True]
 
 
 def test_a_method_without_any_map_has_no_figures(evaluate):
@@ -480,3 +562,10 @@ def test_tables_of_stereo_fit_into_100_columns():
     assert text.index("paper-stereo ") < text.index("\n\nproper ") < text.index("\n\ncost ")
     assert comparison_csv(result).splitlines()[1].startswith("middlebury,s,stereo-paper+solver,100.0,")
     assert comparison_record(result)["methods"][outcome.method]["megabytes"] == 9999
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(999_999, "999999.00"), (1e6, "1e+06"), (-2.5e30, "-2.5e+30"), (np.inf, "inf"), (np.nan, "-")]
+)
+def test_very_large_numbers_stay_short(value, text):
+    assert number(value, 2) == text

@@ -1,6 +1,8 @@
 """The data sets: found where people have them, read and scored as their authors mean them, refused with a reason."""
 
+import os
 import shutil
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -12,6 +14,7 @@ from dualpix import cli
 from dualpix.datasets import LAYOUTS, inverse_depth, open_dataset, score
 from dualpix.errors import InputError, ParameterError
 from dualpix.io import read_image, write_map
+from dualpix.methods import method
 from dualpix.metrics import affine_invariant, bad_pixels
 
 NAMES = {"dslr": ["001", "002"], "google": ["a", "b"], "pixel4": ["001", "002"], "r6ii": ["box/1", "casual/2"]}
@@ -153,7 +156,113 @@ def test_unknown_names_are_refused_with_those_there_are(made):
         open_dataset("dslr", made("dslr")).load("3")
 
 
+def test_a_scene_that_is_the_current_folder_has_its_name(made, monkeypatch):
+    monkeypatch.chdir(made("middlebury") / "trainingQ/Teddy")
+    dataset = open_dataset("middlebury", ".")
+    assert dataset.scenes == ["Teddy"]
+    assert dataset.load("Teddy").name == "Teddy"
+
+
+def forbid(monkeypatch, *places):
+    """As if these folders were unreadable, which none is for the superuser."""
+    for name in ("scandir", "listdir"):
+        real = getattr(os, name)
+
+        def guarded(path=".", real=real):
+            if Path(path) in places:
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path)
+
+        monkeypatch.setattr(os, name, guarded)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_folder_that_cannot_be_read_is_told(made, monkeypatch, name):
+    folder = made(name)
+    forbid(monkeypatch, folder)
+    with pytest.raises(InputError, match=rf"^{folder}: cannot be read \(Permission denied\): check its permissions$"):
+        open_dataset(name, folder)
+
+
+@pytest.mark.parametrize(("name", "inner"), [("r6ii", "box/3"), ("middlebury", "trainingQ/Piano")])
+def test_a_scene_that_cannot_be_looked_into_does_not_vanish(made, monkeypatch, name, inner):
+    folder = made(name)
+    (folder / inner).mkdir()
+    forbid(monkeypatch, folder / inner)
+    dataset = open_dataset(name, folder)
+    (hidden,) = set(dataset.scenes) - set(NAMES[name])
+    assert inner.endswith(hidden)
+    with pytest.raises(InputError, match=rf"^scene {hidden}: {folder / inner}/"):
+        dataset.load(hidden)
+
+
+def test_parts_of_google_that_cannot_be_read_are_told(made, monkeypatch):
+    folder = made("google")
+    forbid(monkeypatch, folder / "merged_conf")
+    with pytest.raises(InputError, match=r"merged_conf: cannot be read \(Permission denied\)"):
+        open_dataset("google", folder)
+
+
+def test_a_file_that_cannot_be_reached_is_told(made, monkeypatch):
+    dataset = open_dataset("middlebury", made("middlebury"))
+    real = Path.is_file
+
+    def guarded(path):
+        if path.name == "disp0GT.pfm":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_file", guarded)
+    with pytest.raises(InputError, match=r"^scene Art: .*Art/disp0GT.pfm: cannot be read \(Permission denied\): check"):
+        dataset.load("Art")
+
+
 # ---- reading -------------------------------------------------------------------------------------
+
+
+def store_near_and_far(name, folder, scene, near, far):
+    """The files of a set for a scene whose left half is `near` and whose right half `far`, in px."""
+
+    def halves(shape, of_near, of_far, dtype=np.uint8):
+        return np.where(np.arange(shape[1]) < shape[1] // 2, of_near, of_far)[None].repeat(shape[0], 0).astype(dtype)
+
+    shape = {"dslr": (230, 320), "pixel4": (90, 150)}.get(name, (60, 120))
+    parts = [textured_pair((shape[0], shape[1] // 2), d, seed) for seed, d in enumerate((near, far))]
+    left, right = (np.rint(np.hstack(view)).astype(np.uint8) for view in zip(*parts, strict=True))
+    if name == "dslr":
+        for letter, image in zip("LRD", (left, right, halves(shape, 200, 50)), strict=True):
+            save(folder / f"{scene}_{letter}.{'TIF' if letter == 'D' else 'png'}", image)
+    elif name == "google":
+        google(folder, scene, shape[::-1])
+        for side, image in (("left", left), ("right", right)):
+            save(folder / f"{side}_pd/{scene}/result_{side}Pd_center.png", image.T)
+        truth = halves((shape[0] // 2, shape[1] // 2), 50, 200).T
+        save(folder / f"merged_depth/{scene}/result_merged_depth_center.png", truth)
+    elif name == "pixel4":
+        pixel4(folder, scene, shape)
+        for side, image in (("left", left), ("right", right)):
+            save(folder / f"{scene}_{side}.png", (1024 + 40 * image.astype(float) ** 1.2).astype(np.uint16))
+            save(folder / f"calibration/white_sheet_{side}.png", np.full(shape, 9000, np.uint16))
+        save(folder / f"gt_defocus_map/{scene}_gt.png", halves((shape[0] * 2 // 3, shape[1] * 2 // 3), 50, 200))
+    elif name == "r6ii":
+        for file, image in (("l", left), ("r", right), ("d", halves(shape, 600, 2000, np.uint16))):
+            save(folder / scene / f"{file}.png", image)
+    else:
+        middlebury(folder, scene, shape)
+        save(folder / f"trainingQ/{scene}/im0.png", left)
+        save(folder / f"trainingQ/{scene}/im1.png", right)
+        save(folder / f"trainingQ/{scene}/disp0GT.pfm", halves(shape, near, far, np.float32))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_larger_is_nearer(tmp_path, name):
+    """Google and pixel4 store near as small; a disparity that is right agrees with every truth."""
+    store_near_and_far(name, tmp_path, "001", *((8.0, 3.0) if name == "middlebury" else (2.0, -2.0)))
+    scene = open_dataset(name, tmp_path).load("001")
+    d, _ = method("wta").run(scene, 1)
+    known = np.isfinite(scene.truth) & np.isfinite(d)
+    assert known.sum() > 500
+    assert np.corrcoef(d[known], scene.truth[known])[0, 1] > 0.5
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -213,6 +322,22 @@ def test_google_is_cut_to_what_is_matched_and_what_is_scored(tmp_path):
         assert found[protocol]["geometric_mean"] == pytest.approx(expected.geometric_mean, rel=1e-4)
 
 
+def test_the_papers_google_scores_rank_what_is_stored(made):
+    """Equal values are ranked in order of appearance, so near as small is not the same as near as large."""
+    folder = made("google")
+    rng = np.random.default_rng(3)
+    stored = rng.integers(40, 44, (30, 20)).astype(np.uint8)
+    save(folder / "merged_depth/a/result_merged_depth_center.png", stored)
+    scene = open_dataset("google", folder).load("a")
+    estimate = np.float32(3) - stored + rng.integers(0, 3, stored.shape)
+    found = score("google", scene, estimate.astype(np.float32).repeat(2, axis=0).repeat(2, axis=1))
+    trust = ramp((30, 20), 0, 1, np.float32)
+    as_stored, turned = (affine_invariant(estimate, t, "paper-google", trust) for t in (stored, 255 - stored))
+    assert found["paper-google"]["spearman"] == pytest.approx(as_stored.spearman)
+    assert abs(as_stored.spearman - turned.spearman) > 0.01
+    assert found["proper"]["spearman"] == pytest.approx(affine_invariant(estimate, stored, "proper", trust).spearman)
+
+
 def test_pixel4_is_made_even_and_unknown_truth_left_out(made):
     scene = open_dataset("pixel4", made("pixel4")).load("001")
     np.testing.assert_allclose(scene.left, scene.right, atol=1e-3)
@@ -220,7 +345,7 @@ def test_pixel4_is_made_even_and_unknown_truth_left_out(made):
     known = np.isfinite(scene.truth)
     assert known[16:75, 20:100].all()
     assert known.sum() == 59 * 80
-    assert scene.truth[74, 99] == 1
+    assert scene.truth[74, 99] == 0  # 255, the farthest
 
 
 def test_depth_in_millimetres_and_in_255ths_of_ten_metres_agree():
@@ -355,8 +480,61 @@ def test_missing_ground_truth_is_named(made, name, file):
         dataset.load(dataset.scenes[0])
 
 
-def test_a_truth_that_knows_nothing_is_told(made):
+def one_known(shape, background, value):
+    image = np.full(shape, background, np.uint16)
+    image[20, 30] = value
+    return image
+
+
+@pytest.mark.parametrize(
+    ("depth", "says"),
+    [
+        (np.zeros((48, 64), np.uint16), "has no known pixel"),
+        (one_known((48, 64), 0, 900), "has 1 known pixel"),
+        (np.full((48, 64), 900, np.uint16), "is the same everywhere"),
+        (one_known((48, 64), 900, 0), "is the same everywhere"),
+    ],
+)
+def test_a_truth_that_says_nothing_is_told(made, depth, says):
     folder = made("r6ii")
-    save(folder / "box/1/d.png", np.zeros((48, 64), np.uint16))
-    with pytest.raises(InputError, match=r"scene box/1: its ground truth has no known pixel"):
+    save(folder / "box/1/d.png", depth)
+    with pytest.raises(InputError, match=f"scene box/1: its ground truth {says}.*: check it"):
         open_dataset("r6ii", folder).load("box/1")
+
+
+def test_a_truth_without_weight_says_nothing(made):
+    folder = made("google")
+    weight = np.zeros((30, 20), np.float32)
+    save(folder / "merged_conf/a/result_merged_conf_center.npy", weight)
+    with pytest.raises(InputError, match="scene a: its ground truth has no known pixel"):
+        open_dataset("google", folder).load("a")
+    weight[3, 4] = 1
+    save(folder / "merged_conf/a/result_merged_conf_center.npy", weight)
+    with pytest.raises(InputError, match="scene a: its ground truth is the same everywhere"):
+        open_dataset("google", folder).load("a")
+
+
+def test_a_constant_disparity_in_pixels_is_a_truth(made):
+    folder = made("middlebury")
+    save(folder / "trainingQ/Art/disp0GT.pfm", np.full((40, 50), 7, np.float32))
+    assert np.nanmax(open_dataset("middlebury", folder).load("Art").truth) == 7
+
+
+def test_dslr_pictures_that_are_all_border_are_told(tmp_path):
+    for letter, image in zip("LRD", (*views((300, 199)), ramp((300, 199))), strict=True):
+        save(tmp_path / f"001_{letter}.{'TIF' if letter == 'D' else 'png'}", image)
+    with pytest.raises(InputError, match=r"scene 001: .*001_L.png: is 199x300, of which a border of 100 px is not"):
+        open_dataset("dslr", tmp_path).load("001")
+
+
+def test_google_views_of_odd_size_are_told(tmp_path):
+    google(tmp_path, "a", (61, 40))
+    with pytest.raises(InputError, match=r"scene a: .*leftPd_center.png: is 40x61, which has no half: give"):
+        open_dataset("google", tmp_path).load("a")
+
+
+def test_middlebury_without_a_range_is_told(made):
+    folder = made("middlebury")
+    (folder / "trainingQ/Art/calib.txt").unlink()
+    with pytest.raises(InputError, match=r"scene Art: .*Art/calib.txt: no such file: add it, with a line ndisp=N"):
+        open_dataset("middlebury", folder).load("Art")

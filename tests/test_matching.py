@@ -351,7 +351,8 @@ def test_a_tile_is_matched_as_if_its_range_was_that_of_all(subpixel):
 
 
 @pytest.mark.parametrize(
-    "ranges", [[[(0, 2)]], [[(-2, 3)]], [[(1, 3)]], [[(0, 4)]], [[(2**31 - 1, 3)]], [[(-1, 3), (-1, 3)]], [[(-1, 3, 3)]]]
+    "ranges",
+    [[[(0, 2)]], [[(-2, 3)]], [[(1, 3)]], [[(0, 4)]], [[(2**31 - 1, 3)]], [[(-1, 3), (-1, 3)]], [[(-1, 3, 3)]]],
 )
 def test_kernel_refuses_ranges(ranges):
     plane = np.zeros((4, 5), np.float32)

@@ -32,6 +32,17 @@ def curious(left, right, *, range, guide, threads, strength=0.5, options=()):
 def turned(left, right):
     return np.zeros((2, 3))
 
+def sure(left, right, most=1.5):
+    confidence = np.full(left.shape, 0.5)
+    confidence[0, :2] = np.nan, most
+    return left, confidence
+
+def denies(left, right):
+    return sure(left, right, -0.25)
+
+def unsure(left, right):
+    return sure(left, right, 1)
+
 def nothing(left, right):
     return None
 
@@ -145,12 +156,52 @@ def test_own_functions_see_a_shift_along_x(own, scene):
 
 def test_parameters_of_own_functions_change_with_their_file(own):
     before = method("own_methods:curious").parameters
-    assert before["strength"] == 0.5
-    assert "threads" not in before
-    assert "options" not in before
+    assert before["defaults"] == {"strength": 0.5}
     assert json.loads(json.dumps(before)) == before
     own.write_text(OWN + "\n# changed\n")
     assert method("own_methods:curious").parameters != before
+
+
+def test_arguments_do_not_hide_the_digest(own):
+    own.write_text("def f(left, right, source='x', function='y'):\n    return left\n")
+    found = method("own_methods:f").parameters
+    assert found["function"] == "own_methods:f"
+    assert found["defaults"] == {"source": "x", "function": "y"}
+    assert len(found["source"]) == 16
+
+
+def digest_of(name):
+    return method(name).parameters["source"]
+
+
+def test_the_digest_is_of_the_whole_package_or_of_all_files_beside_a_module(own, monkeypatch):
+    package = own.parent / "own_package"
+    (package / "inner").mkdir(parents=True)
+    for file in (package / "__init__.py", package / "inner/__init__.py", own.parent / "beside.py"):
+        file.touch()
+    (package / "inner/used.py").write_text("def f(left, right):\n    return left\n")
+    (package / "shown.py").write_text("from .inner.used import f\n")
+    (own.parent / "named.py").write_text("from own_package.shown import f\n")
+    names = "own_package.shown:f", "own_methods:plain", "named:f"
+    for changed, affected in (
+        (package / "inner/__init__.py", {"own_package.shown:f"}),
+        (own.parent / "beside.py", {"own_methods:plain", "named:f"}),
+        (package / "inner/used.py", {"own_package.shown:f", "named:f"}),  # where the function itself is
+    ):
+        before = {name: digest_of(name) for name in names}
+        changed.write_text(changed.read_text() + "# changed\n")
+        assert {name for name in names if digest_of(name) != before[name]} == affected
+    (own.parent / ".#beside.py").symlink_to("nowhere")  # an editor's lock
+    assert digest_of("own_methods:plain")
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("own_package", "named")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_numbers_that_baselines_run_with_are_told():
+    assert method("wta").parameters["settings"] == dualpix.preset("auto").replace(subpixel="parabola").to_dict()
+    assert method("dpdisp").parameters["settings"] == {"tile": 8, "reach": 2, "noise": 1, "texture": 4, "steps": 2}
+    assert method("sdof").parameters["settings"]["steps"] == 1
+    assert method("sgm").parameters["defaults"]["P2"] > method("sgm").parameters["defaults"]["P1"]
 
 
 @pytest.mark.parametrize("name", ["auto+solver", "sgm", "own_methods:plain"])
@@ -164,6 +215,20 @@ def test_a_map_that_is_none_is_refused(own, scene, name, kind):
         method(f"own_methods:{name}").run(scene, 1)
 
 
+@pytest.mark.parametrize(("name", "found"), [("sure", "0.5 to 1.5"), ("denies", "-0.25 to 0.5")])
+def test_a_confidence_that_is_none_is_refused(own, scene, name, found):
+    with pytest.raises(InputError, match=f"own_methods:{name} returned a confidence of {found}: return one of 0 to 1"):
+        method(f"own_methods:{name}").run(scene, 1)
+    _, confidence = method("own_methods:unsure").run(scene, 1)
+    np.testing.assert_array_equal(confidence[0, :3], np.float32([np.nan, 1, 0.5]))
+
+
+def test_what_a_module_prints_is_no_result(own, capsys):
+    own.write_text("print('hello')\n" + OWN)
+    method("own_methods:plain")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [
@@ -175,12 +240,14 @@ def test_a_map_that_is_none_is_refused(own, scene, name, kind):
         ("own_methods:number", "is no function but int"),
         ("no_such_module:f", "ModuleNotFoundError"),
         ("broken:f", "SyntaxError"),
+        ("leaves:f", r"cannot be imported \(SystemExit: 0\): give module:function"),
         (":f", "ValueError"),
         ("own_methods:", "AttributeError"),
     ],
 )
 def test_what_is_no_method_is_explained(own, name, says):
     (own.parent / "broken.py").write_text("def f(")
+    (own.parent / "leaves.py").write_text("import sys\nsys.exit(0)")
     with pytest.raises(ParameterError, match=says):
         method(name)
 

@@ -6,6 +6,7 @@ import pytest
 import dualpix
 import reference
 from conftest import textured_pair
+from dualpix import _core
 from dualpix.params import preset
 from dualpix.preprocessing import UNSURE, _even_out, prepare
 
@@ -15,7 +16,7 @@ AUTO = preset("auto")
 def evened(left, right, share=0.1):
     left, right = (np.array(view, np.float32) for view in (left, right))
     before = left.copy()
-    _even_out(left, right, share)
+    _even_out(left, right, share, 1)
     np.testing.assert_array_equal(left, before)
     return right
 
@@ -123,3 +124,20 @@ def test_filters_do_not_see_the_exposure(smoothing):
     one = dualpix.disparity(left, right, filter=smoothing, window=3).disparity
     two = dualpix.disparity(2 * left, 2 * right, filter=smoothing, window=3).disparity
     np.testing.assert_allclose(two, one, atol=0.01)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.45, 0.7, 1.0, 2.2, 10.0])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (300, 301)])
+def test_power(gamma, shape):
+    plane = np.random.default_rng(0).uniform(0, 255, shape).astype(np.float32)
+    plane.flat[:1] = 0
+    expected = 2 * plane.astype(np.float64) ** gamma
+    _core.power(plane, gamma, 2, 2)
+    np.testing.assert_allclose(plane, expected, rtol=2e-5)
+
+
+def test_power_of_extremes():
+    """Nothing below 0 comes in; were it to, it would be black."""
+    plane = np.array([[-1, 0, 1e-30, 1, 1e30]], np.float32)
+    _core.power(plane, 0.5, 1, 1)
+    np.testing.assert_allclose(plane, [[0, 0, 1e-15, 1, 1e15]], rtol=1e-5)

@@ -19,9 +19,9 @@ from dualpix.pages import Html, element, wipe_page
 from dualpix.report import report_page
 from dualpix.report._curves import DROPPED, curve
 from dualpix.report._looks import COARSE, fitted, look_at
-from dualpix.report._pictures import STEPS, Scale, fit_into, painted, ramp, sampled, shrunk
-from dualpix.report._ranking import rank
+from dualpix.report._pictures import STEPS, Scale, painted, ramp, shrunk
 from dualpix.report._scenes import SMALLEST
+from dualpix.samples import fit_into, sampled
 
 FAILED = "needs views of one size"
 SKIPPED = "012_right.png is not there: put it beside 012_left.png"
@@ -56,8 +56,8 @@ def sample_comparison(shape=(45, 60), in_pixels=False):
 
 
 def scores(value):
-    own = {"ai1": value / 2, "geometric_mean": value, "coverage": 0.9}
-    return {"paper-dslr": {name: 2 * score for name, score in own.items()}, "proper": own}
+    own = {"ai1": value / 2, "geometric_mean": value, "coverage": 0.98}
+    return {"paper-dslr": {"ai1": value, "geometric_mean": 2 * value, "coverage": 0.98}, "proper": own}
 
 
 class Page(HTMLParser):
@@ -195,13 +195,64 @@ def test_only_markup_is_not_escaped():
 def test_methods_without_all_maps_stand_last():
     comparison = sample_comparison()
     assert comparison.mean("bad", "proper", "geometric_mean") < comparison.mean("plain", "proper", "geometric_mean")
-    assert rank(comparison) == ["good", "plain", "bad"]
+    assert comparison.ranked() == ["good", "plain", "bad"]
 
 
 def test_methods_without_any_score_stand_behind_their_equals():
     comparison = sample_comparison()
     outcomes = [replace(each, scores={}) if each.method == "good" else each for each in comparison.outcomes]
-    assert rank(replace(comparison, outcomes=outcomes)) == ["plain", "good", "bad"]
+    assert replace(comparison, outcomes=outcomes).ranked() == ["plain", "good", "bad"]
+
+
+def covering(comparison, method, share):
+    """With maps of that method that cover no more."""
+
+    def less(each):
+        return {protocol: own | {"coverage": share} for protocol, own in each.scores.items()}
+
+    own = [replace(each, scores=less(each)) if each.method == method else each for each in comparison.outcomes]
+    return replace(comparison, outcomes=own)
+
+
+@pytest.mark.parametrize(("share", "ranked"), [(0.94, ["plain", "good", "bad"]), (0.95, ["good", "plain", "bad"])])
+def test_methods_that_cover_little_stand_behind_and_are_marked(share, ranked):
+    comparison = covering(sample_comparison(), "good", share)
+    text = report_page(comparison)
+    assert comparison.ranked() == [row[1].partition("<")[0] for row in table(text, "ranking")] == ranked
+    row = table(text, "ranking")[ranked.index("good")]
+    if share < 0.95:
+        assert row[1] == "good<small>scored on what it covers</small>"
+        assert "<b>" not in "".join(row)
+        assert "A method so marked covers less than 95 % of the truth: scored on what it covers, ranked" in text
+        assert table(text, "ranking")[0][2] == "<b>0.3500</b>"
+    else:
+        assert "what it covers" not in text
+        assert row[2] == "<b>0.1500</b>"
+
+
+def test_bad_pixels_count_what_is_not_covered_but_the_rmse_does_not():
+    own = {"rmse": 1.0, "bad_1": 5.0, "coverage": 0.5}
+    outcomes = [
+        Outcome("s", "few", None, None, {"proper": own}, 1, 1),
+        Outcome("s", "all", None, None, {"proper": {"rmse": 2.0, "bad_1": 9.0, "coverage": 1.0}}, 1, 1),
+    ]
+    comparison = Comparison("middlebury", ("proper", "bad_1"), [], {"all": {}, "few": {}}, outcomes)
+    few, every = table(report_page(comparison), "ranking")
+    assert few[1] == "few<small>RMSE scored on what it covers</small>"
+    assert few[2] == "<b>5.00</b>"
+    assert few[4].startswith("1.000<")
+    assert every[4].startswith("<b>2.000</b><")
+
+
+def test_lower_is_better_is_not_said_of_the_coverage(text):
+    assert "ranked by geometric mean (protocol proper), the lower the better; averaged over the scenes." in text
+    assert "lower is better" not in text
+
+
+def test_very_large_figures_stay_short():
+    comparison = sample_comparison()
+    wild = [replace(each, scores={"proper": {"geometric_mean": 1.5e20}}) for each in comparison.outcomes]
+    assert table(report_page(replace(comparison, outcomes=wild)), "ranking")[0][2] == "<b>1.5e+20</b>"
 
 
 def test_the_table_holds_means_and_medians_of_both_protocols_and_the_cost(text):
@@ -212,7 +263,7 @@ def test_the_table_holds_means_and_medians_of_both_protocols_and_the_cost(text):
     good, plain, bad = table(text, "ranking")
     assert good[:4] == ["1", "good", "<b>0.1500</b>", "<b>0.1500</b>"]
     assert good[4:7] == [f"<b>{mean}</b><small><b>{mean}</b></small>" for mean in ("0.0750", "0.1500", "0.3000")]
-    assert good[7:] == ["<b>90.0</b>", "2.00", "201", "2"]
+    assert good[7:] == ["<b>98.0</b>", "2.00", "201", "2"]
     assert plain[2:4] == ["0.3500", "0.3500"]
     assert plain[-3:-1] == ["<b>0.50</b>", "<b>50</b>"]
     assert bad[1:4] == ["bad", "0.2000", "0.2000"]

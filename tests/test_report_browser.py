@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dualpix.io import encode_png
+from dualpix.outcomes import Comparison, Outcome
 from dualpix.pages import wipe_page
 from dualpix.report import report_page
 from dualpix.report._looks import look_at
@@ -291,6 +292,21 @@ def test_prints_pictures_and_parameters_but_no_sliders(visit, report):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert all(page.locator("details").evaluate_all("all => all.map(fold => fold.open)"))
+
+
+@pytest.mark.parametrize("name", ["auto", "package.module:function_of_somebody"])
+def test_the_ranking_of_stereo_fits_on_paper(visit, tmp_path, name):
+    """A4 less margins of 1 cm is 718 px wide."""
+    own = {"bad_0_5": 88.88, "bad_1": 88.88, "bad_2": 88.88, "bad_4": 88.88, "rmse": 188.888, "coverage": 0.8}
+    methods = [name, "stereo-paper+solver", "opencv-sgbm"]
+    outcomes = [Outcome("Teddy", m, None, None, {"paper-stereo": own, "proper": own}, 188.88, 18888) for m in methods]
+    file = tmp_path / "stereo.html"
+    comparison = Comparison("middlebury", ("proper", "bad_1"), [], {m: {} for m in methods}, outcomes)
+    file.write_text(report_page(comparison), encoding="utf-8")
+    page = visit(file, {"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.querySelector('.ranking').getBoundingClientRect().right") <= 718
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
 
 
 def test_shows_its_pictures_without_scripts(visit, report):

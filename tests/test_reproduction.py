@@ -7,19 +7,22 @@ import pytest
 from conftest import textured_pair
 from dualpix import InputError, reproduction
 from dualpix.cli import main
+from dualpix.datasets import open_dataset
 from dualpix.outcomes import Comparison, Outcome
-from dualpix.reproduction import AFFINE, Row, Table, reproduce, reproduction_lines, tables
+from dualpix.reproduction import AFFINE, MEASURED, Row, Table, reproduce, reproduction_lines, tables
 
 
 def outcome(method, *figures, protocol="paper-dslr", scene="005"):
     return Outcome(scene, method, None, None, {protocol: dict(zip(AFFINE, figures, strict=True))}, 1.0, 1.0)
 
 
-def lines(rows, outcomes, scenes=("005",), skipped=()):
-    done = Comparison("dslr", ("proper", "geometric_mean"), [], {}, outcomes, dict.fromkeys(skipped, "broken"))
-    table = Table(1, "a title", "dslr", "paper-dslr", AFFINE, tuple(rows))
-    dataset = reproduction.Dataset("dslr", None, dict.fromkeys(scenes))
-    return reproduction._lines(table, dataset, done)
+SIZE = MEASURED["dslr"]["005"]
+
+
+def lines(rows, outcomes, scenes=("005",), size=SIZE):
+    sizes = dict.fromkeys(scenes, size)
+    done = Comparison("dslr", ("proper", "geometric_mean"), [], {}, outcomes, {"007": "broken"}, sizes=sizes)
+    return reproduction._lines(Table(1, "a title", "dslr", "paper-dslr", AFFINE, tuple(rows)), done)
 
 
 AUTO, CCA = reproduction.method("auto"), reproduction.method("dslr-a")
@@ -33,7 +36,29 @@ def test_a_row_has_all_its_figures():
     assert (line.printed, line.measured) == (PRINTED, CODE)
     assert line.rebuilt == (1, 2, 3, 0.55)
     assert (line.best, line.best_method) == ((5, 6, 7, 8), "auto")
+    assert line.deviations == pytest.approx([1 / 0.11 - 1, 2 / 0.22 - 1, 3 / 0.33 - 1, 0.25])
     assert line.deviation == pytest.approx(0.25)
+    assert line.missing == {"rebuilt": None, "best": None}
+
+
+def test_deviations_stand_under_their_scores():
+    rows = [Row("CCA", PRINTED, CODE, CCA), Row("one", PRINTED, 0.5, CCA)]
+    every, last = lines(rows, [outcome("dslr-a", 0.22, 0.22, 0.33, 0.55)])
+    assert last.deviations == pytest.approx([0.1])
+    text = reproduction_lines(reproduction.Reproduction([(tables()[0], "1 scene: 005", [every, last])], {}, []))
+    shown = [line for line in text.splitlines() if "off the authors' code by" in line]
+    assert [line[-36:] for line in shown] == [" +100.0%    +0.0%    +0.0%   +25.0%".rjust(36), "+10.0%".rjust(36)]
+    figures = next(line for line in text.splitlines() if line.strip().startswith("rebuilt"))
+    assert len(figures) == len(shown[0]) == len(shown[1])
+
+
+def test_figures_of_the_protocol_proper_have_their_own_line():
+    scores = {name: dict(zip(AFFINE, PRINTED, strict=True)) for name in ("paper-dslr", "proper")}
+    done = Outcome("005", "dslr-a", None, None, scores, 1.0, 1.0)
+    paper, proper = lines([Row("CCA", PRINTED, CODE, CCA, proper=PRINTED)], [done])
+    assert (paper.protocol, paper.printed, paper.measured) == ("paper-dslr", PRINTED, CODE)
+    assert (proper.protocol, proper.printed, proper.measured) == ("proper", (), PRINTED)
+    assert proper.deviations == (0, 0, 0, 0)
 
 
 def test_figures_of_several_scenes_are_means():
@@ -42,24 +67,41 @@ def test_figures_of_several_scenes_are_means():
     assert line.rebuilt == (2, 3, 4, 5)
 
 
-@pytest.mark.parametrize(("scenes", "skipped"), [(("005", "006"), ()), (("006",), ()), (("005",), ("005",))])
-def test_the_authors_figures_are_shown_for_their_scenes_only(scenes, skipped):
-    (line,) = lines([Row("CCA", PRINTED, CODE, CCA)], [outcome("dslr-a", 1, 2, 3, 4)], scenes, skipped)
+@pytest.mark.parametrize(
+    ("scenes", "size"), [(("005", "006"), SIZE), (("006",), SIZE), ((), SIZE), (("005",), (1470, 2590))]
+)
+def test_the_authors_figures_are_shown_for_their_scenes_in_their_size_only(scenes, size):
+    (line,) = lines([Row("CCA", PRINTED, CODE, CCA)], [outcome("dslr-a", 1, 2, 3, 4)], scenes, size)
     assert line.measured is None
+    assert line.deviations == ()
     assert line.deviation is None
 
 
-def test_a_skipped_scene_is_as_good_as_not_there():
-    (line,) = lines([Row("CCA", PRINTED, CODE, CCA)], [outcome("dslr-a", 1, 2, 3, 4)], ("005", "006"), ("006",))
-    assert line.measured == CODE
+def test_the_sizes_are_those_of_the_data(data_dir):
+    for name, sizes in MEASURED.items():
+        dataset = open_dataset(name, data_dir)
+        for scene in list(sizes)[:2]:
+            assert dataset.load(scene).left.shape[:2] == sizes[scene]
+
+
+def broken(scene="005", method="dslr-a"):
+    return Outcome(scene, method, None, None, {}, 1.0, 1.0, "it broke")
+
+
+def test_no_mean_is_shown_of_a_part_of_the_scenes():
+    outcomes = [outcome("dslr-a", 1, 2, 3, 4), broken("006"), broken("005", "auto"), broken("006", "auto")]
+    (line,) = lines([Row("CCA", PRINTED, CODE, CCA, AUTO)], outcomes, ("005", "006"))
+    assert (line.rebuilt, line.best) == (None, None)
+    assert line.missing == {"rebuilt": "failed on 1 of 2 scenes", "best": "failed on 2 of 2 scenes"}
 
 
 def test_what_is_not_rebuilt_or_failed_is_said():
-    failed = Outcome("005", "dslr-a", None, None, {}, 1.0, 1.0, "it broke")
     rows = [Row("DPE", PRINTED), Row("CCA", PRINTED, 0.5, CCA)]
-    result = reproduction.Reproduction([(tables()[0], "1 scene: 005", lines(rows, [failed]))], {"google": "no"}, [])
+    result = reproduction.Reproduction([(tables()[0], "1 scene: 005", lines(rows, [broken()]))], {"google": "no"}, [])
     text = reproduction_lines(result)
-    assert text.count("not rebuilt, or it failed") == 2
+    said = [line.split(None, 1)[1] for line in text.splitlines() if line.strip().startswith("rebuilt")]
+    assert said == ["not rebuilt", "failed on 1 of 1 scene"]
+    assert "best" not in text
     assert "google is not there: no" in text
     assert "0.1000   0.2000   0.3000   0.4000" in text
     assert " " * 27 + "   0.5000" in text  # the last of the scores alone
@@ -70,7 +112,8 @@ def test_all_seven_tables_of_the_paper_are_there():
     for table in tables():
         for row in table.rows:
             assert len(row.printed) in (0, 4)
-            assert not isinstance(row.measured, tuple) or len(row.measured) == 4
+            for figures in (row.measured, row.proper):
+                assert not isinstance(figures, tuple) or len(figures) == 4
             if row.printed and table.scores == AFFINE and row.label != "DPE":  # whose mean is not that of its scores
                 assert np.prod(row.printed[:3]) ** (1 / 3) == pytest.approx(row.printed[3], rel=0.06)
 
@@ -82,6 +125,7 @@ def folder(tmp_path, monkeypatch):
     small = Table(1, "DSLR, set A", "dslr", "paper-dslr", AFFINE, rows)
     google = Table(2, "Google's phone set", "google", "paper-google", AFFINE, rows)
     monkeypatch.setattr(reproduction, "tables", lambda: (small, google))
+    monkeypatch.setitem(MEASURED, "dslr", {"005": (240, 260)})
     root = tmp_path / "dslr"
     root.mkdir()
     left, right = textured_pair((240, 260), 2)
@@ -104,7 +148,8 @@ def test_the_command_makes_what_there_is_data_for(folder, tmp_path, capfd):
     record = json.loads(capfd.readouterr().out)
     (row,) = record["tables"][0]["rows"]
     assert row["measured"] == list(CODE)
-    assert row["deviation"] == pytest.approx(row["rebuilt"][-1] / CODE[-1] - 1)
+    assert row["deviations"] == pytest.approx([a / b - 1 for a, b in zip(row["rebuilt"], CODE, strict=True)])
+    assert row["deviation"] == row["deviations"][-1]
     assert list(record["missing"]) == ["google"]
 
 
@@ -114,6 +159,18 @@ def test_a_broken_scene_is_told(folder, tmp_path, capfd):
     out, err = capfd.readouterr()
     assert "skipped: dslr, scene 006: " in err
     assert "1 scene: 005" in out
+
+
+def test_sets_are_found_by_name_only(folder):
+    with pytest.raises(InputError, match="holds none of dslr, google: give the folder that holds them by name"):
+        reproduce(folder / "dslr")
+
+
+def test_a_set_that_is_there_but_cannot_be_used_is_told(folder):
+    for file in (folder / "dslr").iterdir():
+        file.unlink()
+    with pytest.raises(InputError, match="dslr: holds no scene of dslr: looked for "):
+        reproduce(folder)
 
 
 def test_a_folder_without_data_is_refused(tmp_path, capfd):

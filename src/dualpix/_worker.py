@@ -11,15 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from .arrays import Map
 from .datasets import Scores, score
 from .errors import DualpixError
-from .methods import Method
+from .methods import Function, Method
 from .outcomes import Outcome, Scene
-
-LONGEST = 768  # px, the longer side of the maps that are kept, to be looked at
+from .samples import fit_into, sampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +40,15 @@ def main() -> None:
 
 
 def run(job: Job) -> Outcome:
-    """The method's map, scored at full size; the outcome holds it and its confidence `reduced`."""
+    """The method's map, scored at full size; the outcome holds it and its confidence reduced to what a page shows."""
     import cv2  # before the clock runs
 
     cv2.setNumThreads(job.threads)
     scene, name = job.scene, job.method.name
-    _forget_peak()
     try:
+        if isinstance(job.method, Function):
+            job.method.function()  # imports it, before the clock runs too
+        _forget_peak()
         start = time.perf_counter()
         d, confidence = job.method.run(scene, job.threads)
         seconds, megabytes = time.perf_counter() - start, peak_megabytes()
@@ -58,24 +56,9 @@ def run(job: Job) -> Outcome:
     except Exception as error:  # anyone's code runs here
         traceback.print_exc()
         return failure(scene.name, name, _sentence(error))
-    trust = None if confidence is None else reduced(confidence)
-    return Outcome(scene.name, name, reduced(d), trust, scores, seconds, megabytes)
-
-
-def reduced(values: Map) -> Map:
-    """A map of LONGEST px at most, made of single pixels, not means, so that values stay those that were scored."""
-    sides = reduced_shape(values.shape)
-    rows, columns = (
-        ((np.arange(n) + 0.5) * whole / n).astype(int) for n, whole in zip(sides, values.shape, strict=True)
-    )
-    return values[np.ix_(rows, columns)]
-
-
-def reduced_shape(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Height and width of what is kept."""
-    factor = min(1.0, LONGEST / max(shape[:2]))
-    height, width = (max(1, round(side * factor)) for side in shape[:2])
-    return height, width
+    shape = fit_into(d.shape)
+    trust = None if confidence is None else sampled(confidence, shape)
+    return Outcome(scene.name, name, sampled(d, shape), trust, scores, seconds, megabytes)
 
 
 def failure(scene: str, method: str, error: str) -> Outcome:

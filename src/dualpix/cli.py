@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("proper", "paper-dslr", "paper-google", "paper-stereo")
 DATASETS = ("dslr", "google", "pixel4", "r6ii", "middlebury")
+SECTIONS = ("methods", "stages", "scaling", "kernels", "memory")  # of bench
 
 
 # ---- running and failing -------------------------------------------------------------------------
@@ -504,6 +505,10 @@ def _evaluate_dataset(
     outputs = _given(report=report, csv=table)
     if report is not None and not report.lower().endswith((".html", ".htm")):
         raise OutputError(f"{report}: a report is an .html file: give it that suffix")
+    for path in outputs.values():
+        places = Path(path).resolve(), Path(path).parent.resolve()  # a link may lead into the folder or out of it
+        if os.path.exists(path) and any(place.is_relative_to(found.folder.resolve()) for place in places):
+            raise OutputError(f"{path}: is a file in the folder of the data set, which stays as it is: choose another")
     with OutputSet(outputs.values(), force=force) as files:
         with step_bar(not quiet) as progress:
             result = compare(
@@ -512,9 +517,9 @@ def _evaluate_dataset(
         if report is not None:
             from .report import report_page
 
-            files.write(report, report_page(result).encode())
+            files.write(report, report_page(result).encode("utf-8", "backslashreplace"))
         if table is not None:
-            files.write(table, comparison_csv(result).encode())
+            files.write(table, comparison_csv(result).encode("utf-8", "backslashreplace"))
     failed = [outcome for outcome in result.outcomes if outcome.error is not None]
     for scene, why in result.skipped.items():
         click.echo(f"skipped: scene {scene}: {why}", err=True)
@@ -560,6 +565,64 @@ def reproduce(
     click.echo(to_json(reproduction_record(folder, result)) if as_json else reproduction_lines(result))
     if result.problems:
         context.exit(1)
+
+
+# ---- bench ---------------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.argument("left", type=_path, required=False)
+@click.argument("right", type=_path, required=False)
+@click.option("--size", type=float, metavar="MP", help="Megapixels of the simulated pair, which no other exceeds.")
+@click.option("--threads", type=int, metavar="N", help="By default DUALPIX_THREADS, else all cores.")
+@click.option("--repeat", type=int, default=3, metavar="N", help="Runs of each, of which the best counts.")
+@click.option("--only", type=click.Choice(SECTIONS), multiple=True, help="Measure only this; repeatable.")
+@click.option("--plot", type=_path, metavar="FILE.svg", help="Draw times, growth and memory; a .png too.")
+@json_option
+@force_option
+@click.option("--quiet", is_flag=True, help="No progress and no tables.")
+def bench(
+    left: str | None,
+    right: str | None,
+    size: float | None,
+    threads: int | None,
+    repeat: int,
+    only: tuple[str, ...],
+    plot: str | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Measure time and memory against OpenCV and against what the machine can do.
+
+    On the views LEFT and RIGHT, or on a simulated pair of 15 megapixels: the presets, semi-global matching of our own
+    and OpenCV's, as ratios; where the time goes; how time and memory grow with disparities, pixels and threads; the
+    kernels against the speed of a copy and of multiply-adds. Reading files is not counted. It takes minutes, in which
+    nothing else should run.
+
+    \b
+    Examples:
+      dualpix bench --size 2 --only methods
+      dualpix bench left.png right.png --threads 2 --plot bench.svg
+    """
+    if left is not None and right is None:
+        raise click.UsageError("Missing argument 'RIGHT': give both views, or none")
+    from .bench import bench as measure
+    from .bench import bench_lines, check_plot, encode_plot
+    from .io import OutputSet
+
+    inputs, outputs = _given(left=left, right=right), _given(plot=plot)
+    if plot is not None:
+        check_plot(plot, only)
+    with OutputSet(outputs.values(), inputs.values(), force) as files:
+        with step_bar(not quiet) as progress:
+            record = measure(left, right, size=size, threads=threads, repeat=repeat, only=only, progress=progress)
+        if plot is not None:
+            files.write(plot, encode_plot(plot, record))
+    if as_json:
+        click.echo(to_json({**record, "outputs": outputs}))
+    elif not quiet:
+        click.echo(bench_lines(record) + f"\n\nwrote {plot}" * bool(plot))
 
 
 # ---- simulate ------------------------------------------------------------------------------------

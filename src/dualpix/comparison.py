@@ -14,18 +14,20 @@ from functools import cache as once
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import __version__, _core
-from ._worker import Job, failure, reduced, reduced_shape
+from ._worker import Job, failure
 from .datasets import Dataset
 from .errors import InputError, OutputError
 from .io import OutputSet
 from .methods import Method
 from .outcomes import Comparison, Outcome, Scene
+from .samples import fit_into, sampled
 from .threads import thread_count
 
 Progress = Callable[[str, int, int], None]
@@ -69,6 +71,7 @@ def compare(
     scenes: list[Scene] = []
     outcomes: list[Outcome] = []
     skipped: dict[str, str] = {}
+    sizes: dict[str, tuple[int, int]] = {}
     steps = len(dataset.scenes) * len(chosen)
     for done, name in enumerate(dataset.scenes):
         try:
@@ -76,6 +79,7 @@ def compare(
         except InputError as error:
             skipped[name] = str(error).removeprefix(f"scene {name}: ")
             continue
+        sizes[name] = scene.left.shape[0], scene.left.shape[1]
         content = _digest(scene)
         for k, method in enumerate(chosen.values()):
             if progress:
@@ -86,7 +90,7 @@ def compare(
         if pictures:
             scenes.append(_small(scene))
     parameters = {name: method.parameters for name, method in chosen.items()}
-    return Comparison(dataset.name, dataset.measure, scenes, parameters, outcomes, skipped, versions())
+    return Comparison(dataset.name, dataset.measure, scenes, parameters, outcomes, skipped, versions(), sizes)
 
 
 def versions() -> dict[str, str]:
@@ -106,18 +110,18 @@ def _small(scene: Scene) -> Scene:
     """To be looked at: photographs as means, maps as single pixels."""
     import cv2
 
-    height, width = reduced_shape(scene.truth.shape)
+    shape = fit_into(scene.truth.shape)
 
     def photograph(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA))
+        return np.asarray(cv2.resize(image, shape[::-1], interpolation=cv2.INTER_AREA))
 
     return replace(
         scene,
         left=photograph(scene.left),
         right=photograph(scene.right),
         guide=None if scene.guide is None else photograph(scene.guide),
-        truth=reduced(scene.truth),
-        weight=None if scene.weight is None else reduced(scene.weight),
+        truth=sampled(scene.truth, shape),
+        weight=None if scene.weight is None else sampled(scene.weight, shape),
     )
 
 
@@ -134,15 +138,22 @@ def _kept_or_run(path: Path, job: Job) -> Outcome:
 
 
 def _in_a_process(job: Job) -> Outcome:
-    """The child imports what its parent would."""
+    """The child imports what its parent would. Files, unlike pipes, do not wait for what a method leaves running."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from dualpix._worker import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(job, 5), capture_output=True, check=False)
-    if os.environ.get("DUALPIX_DEBUG") == "1":
-        sys.stderr.write(done.stderr.decode(errors="replace"))
-    if done.returncode == 0:
-        outcome: Outcome = pickle.loads(done.stdout)
+    command = [sys.executable, "-c", code]
+    with TemporaryFile() as answer, TemporaryFile() as said:
+        done = subprocess.run(command, input=pickle.dumps(job, 5), stdout=answer, stderr=said, check=False)
+        answer.seek(0)
+        said.seek(0)
+        if os.environ.get("DUALPIX_DEBUG") == "1":
+            sys.stderr.write(said.read().decode(errors="replace"))
+        if done.returncode:
+            return failure(job.scene.name, job.method.name, f"its process ended with {_status(done.returncode)}")
+        try:
+            outcome: Outcome = pickle.load(answer)
+        except (EOFError, pickle.UnpicklingError):  # it was not our code that ended it
+            return failure(job.scene.name, job.method.name, "its process ended without a map")
         return outcome
-    return failure(job.scene.name, job.method.name, f"its process ended with {_status(done.returncode)}")
 
 
 def _status(code: int) -> str:
@@ -173,7 +184,9 @@ def _made(folder: Path) -> Path:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(0, "not writable")
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be the cache ({error.strerror}): give another folder as cache") from None
+        raise OutputError(
+            f"{folder}: cannot be the cache ({error.strerror}): give another folder with --cache"
+        ) from None
     return folder
 
 

@@ -28,10 +28,14 @@ def confidence(A: Map, d: Map, textured: Mask, params: Params) -> Map:
     if params.messages != "exact" or not params.noise_floor or params.candidates > 1:
         result: Map = A / (A + np.float32(max(A.mean(dtype=np.float64), 1e-30)))
     else:
-        # 1 / A' = 1 / A + r^2 / 12;  A' / (A' + SURE)
-        r = _span(d, _square(params))
-        A_local: Map = A / (1 + A * r * r * np.float32(1 / 12))
-        result = A_local / (A_local + np.float32(SURE))
+        # A' / (A' + SURE) with 1 / A' = 1 / A + r^2 / 12:  A / (A (1 + r^2 SURE / 12) + SURE)
+        result = _span(d, _square(params))
+        result *= result
+        result *= np.float32(SURE / 12)
+        result += 1
+        result *= A
+        result += np.float32(SURE)
+        np.divide(A, result, out=result)
     result *= textured
     return result
 
@@ -80,7 +84,9 @@ def _span(d: Map, square: Mask) -> Map:
     """Largest less smallest disparity of the square around every pixel."""
     import cv2
 
-    return np.asarray(cv2.dilate(d, square) - cv2.erode(d, square), np.float32)
+    span = np.asarray(cv2.dilate(d, square), np.float32)
+    span -= cv2.erode(d, square)
+    return span
 
 
 def _mean(values: Map, params: Params) -> Map:

@@ -16,7 +16,7 @@ from .errors import InputError, ParameterError
 from .io import probe, read_image, read_map, read_pair
 from .metrics import AffineInvariant, BadPixels, affine_invariant, bad_pixels
 from .outcomes import Scene
-from .params import DEFAULT_PRESET, _unknown
+from .params import DEFAULT_PRESET, unknown_name
 
 Image = npt.NDArray[Any]
 Scores = dict[str, dict[str, float]]
@@ -61,16 +61,18 @@ class Dataset:
         Raises
         ------
         InputError
-            If a file is missing or damaged, or the ground truth has another size; the sentence begins with the scene.
+            If a file is missing or damaged, or the ground truth has another size or too little to score; the sentence
+            begins with the scene.
         """
         if name not in self.places:
-            raise ParameterError(_unknown("scene", name, self.places))
+            raise ParameterError(unknown_name("scene", name, self.places))
         try:
             scene = LAYOUTS[self.name].read(name, self.places[name])
-            if not np.isfinite(scene.truth).any():
-                raise InputError("its ground truth has no known pixel to score: check it")
+            _check_truth(scene)
         except InputError as error:
             raise InputError(f"scene {name}: {error}") from None
+        except OSError as error:
+            raise InputError(f"scene {name}: {_unreadable(error)}") from None
         return scene
 
 
@@ -89,19 +91,18 @@ def open_dataset(name: str, folder: str | os.PathLike[str]) -> Dataset:
         If there is no scene; the sentence says what was looked for and what was found.
     """
     if name not in LAYOUTS:
-        raise ParameterError(_unknown("data set", name, LAYOUTS))
+        raise ParameterError(unknown_name("data set", name, LAYOUTS))
     outer = Path(folder)
-    if not outer.is_dir():
-        raise InputError(f"{folder}: no such folder: give the one that holds {LAYOUTS[name].contents}")
-    root = outer / name if (outer / name).is_dir() else outer
     try:
+        if not outer.is_dir():
+            raise InputError(f"{folder}: no such folder: give the one that holds {LAYOUTS[name].contents}")
+        root = outer / name if (outer / name).is_dir() else outer
+        listing = _listing(root)
         places = LAYOUTS[name].find(root)
     except OSError as error:
-        raise InputError(f"{error.filename}: cannot be read ({error.strerror}): check its permissions") from None
+        raise InputError(_unreadable(error)) from None
     if not places:
-        raise InputError(
-            f"{root}: holds no scene of {name}: looked for {LAYOUTS[name].contents}, found {_listing(root)}"
-        )
+        raise InputError(f"{root}: holds no scene of {name}: looked for {LAYOUTS[name].contents}, found {listing}")
     return Dataset(name, root, places)
 
 
@@ -119,10 +120,27 @@ def _listing(folder: Path, most: int = 5) -> str:
     return ", ".join(names[:most]) + more if names else "nothing"
 
 
+def _unreadable(error: OSError) -> str:
+    return f"{error.filename}: cannot be read ({error.strerror}): check its permissions"
+
+
+def _check_truth(scene: Scene) -> None:
+    """What no method could be scored on is no method's fault."""
+    known = np.isfinite(scene.truth)
+    if scene.weight is not None:
+        known &= scene.weight > 0
+    values = scene.truth[known]
+    if values.size < 2:
+        raise InputError(f"its ground truth has {values.size or 'no'} known pixel to score: check it")
+    if not scene.in_pixels and np.ptp(values) == 0:
+        raise InputError("its ground truth is the same everywhere, which any map fits: check it")
+
+
 # ---- dslr: Canon pairs of Punnappurath et al. (ICCP 2020) ----------------------------------------
 
 _DSLR_FILE = re.compile(r"(.+)_([LRD])\.(?:jpe?g|png|tiff?)", re.IGNORECASE)
-_DSLR_CUT = slice(99, -100)  # rows and columns that the published evaluation keeps
+_DSLR_BORDER = 100  # px, that the published evaluation leaves out, but for a row and a column
+_DSLR_CUT = slice(_DSLR_BORDER - 1, -_DSLR_BORDER)
 
 
 def _find_dslr(folder: Path) -> dict[str, Path]:
@@ -136,6 +154,11 @@ def _read_dslr(name: str, stem: Path) -> Scene:
     pair = read_pair(left, right)
     known = _relative(depth)
     _same_size(depth, known.shape, pair.left.shape[:2])
+    height, width = known.shape
+    if min(height, width) < 2 * _DSLR_BORDER:
+        raise InputError(
+            f"{left}: is {width}x{height}, of which a border of {_DSLR_BORDER} px is not scored: give larger pictures"
+        )
     truth = np.full_like(known, np.nan)
     truth[_DSLR_CUT, _DSLR_CUT] = known[_DSLR_CUT, _DSLR_CUT]
     return Scene(name, pair.left, pair.right, None, truth)
@@ -156,18 +179,15 @@ _GOOGLE_MATCHED, _GOOGLE_SCORED = (1344, 1008), (1024, 768)  # rows and columns 
 
 
 def _find_google(folder: Path) -> dict[str, Path]:
-    roots = [folder] if (folder / "left_pd").is_dir() else sorted(path.parent for path in folder.glob("*/left_pd"))
-    return _named(
-        root / capture.name
-        for root in roots
-        for part in _GOOGLE_FOLDERS
-        for capture in (root / part).glob("*")
-        if capture.is_dir()
-    )
+    inner = (path for path in sorted(folder.iterdir()) if path.is_dir())
+    roots = [folder] if (folder / "left_pd").is_dir() else [path for path in inner if (path / "left_pd").is_dir()]
+    parts = (root / part for root in roots for part in _GOOGLE_FOLDERS)
+    captures = (capture for part in parts if part.is_dir() for capture in part.iterdir() if capture.is_dir())
+    return _named(capture.parents[1] / capture.name for capture in captures)
 
 
 def _read_google(name: str, place: Path) -> Scene:
-    """Views shifted along y; guide, inverse depth and confidence are stored at half their size."""
+    """Views shifted along y; guide, depth, larger the farther, and confidence are stored at half their size."""
     import cv2
 
     root, capture = place.parent, place.name
@@ -175,15 +195,17 @@ def _read_google(name: str, place: Path) -> Scene:
     depth = root / "merged_depth" / capture / "result_merged_depth_center.png"
     trust = root / "merged_conf" / capture / "result_merged_conf_center.npy"
     pair, picture, known, weight = read_pair(*files[:2]), read_image(files.guide), _relative(depth), read_map(trust)
-    height, width = shape = pair.left.shape[:2]
+    height, width = pair.left.shape[:2]
+    if height % 2 or width % 2:
+        raise InputError(f"{files.left}: is {width}x{height}, which has no half: give views of even width and height")
     for file, image in ((files.guide, picture), (depth, known), (trust, weight)):
-        _same_size(file, image.shape, ((height + 1) // 2, (width + 1) // 2), "half the size of the views")
+        _same_size(file, image.shape, (height // 2, width // 2), "half the size of the views")
     if not (weight >= 0).all():
         raise InputError(f"{trust}: holds negative or unknown values: give weights of 0 or more")
     guide = cv2.resize(picture, (width, height), interpolation=cv2.INTER_CUBIC)
     left, right, guide, known, weight = (
         np.ascontiguousarray(_middle(image, _GOOGLE_MATCHED))
-        for image in (pair.left, pair.right, guide, _doubled(known, shape), _doubled(weight, shape))
+        for image in (pair.left, pair.right, guide, _doubled(1 - known), _doubled(weight))
     )
     truth = np.full_like(known, np.nan)
     _middle(truth, _GOOGLE_SCORED)[:] = _middle(known, _GOOGLE_SCORED)
@@ -191,20 +213,24 @@ def _read_google(name: str, place: Path) -> Scene:
 
 
 def _score_google(scene: Scene, d: Map) -> Scores:
-    """At the size of the ground truth, and of no more than it covers: the paper's levels are those in there."""
+    """At the size of the ground truth, and of no more than it covers: the paper's levels are those in there.
+
+    The paper ranks by order of appearance, so it matters there that far is stored as large.
+    """
     import cv2
 
     assert scene.weight is not None
     d, truth, weight = (_middle(values, _GOOGLE_SCORED) for values in (d, scene.truth, scene.weight))
     half = cv2.resize(d, (d.shape[1] // 2, d.shape[0] // 2), interpolation=cv2.INTER_AREA)
+    truth, weight = truth[::2, ::2], weight[::2, ::2]
     return {
-        protocol: _numbers(affine_invariant(half, truth[::2, ::2], protocol, weight[::2, ::2]))
-        for protocol in ("paper-google", "proper")
+        protocol: _numbers(affine_invariant(half, known, protocol, weight))
+        for protocol, known in (("paper-google", 1 - truth), ("proper", truth))
     }
 
 
-def _doubled(values: Map, shape: tuple[int, ...]) -> Map:
-    return values.repeat(2, axis=0).repeat(2, axis=1)[: shape[0], : shape[1]]
+def _doubled(values: Map) -> Map:
+    return values.repeat(2, axis=0).repeat(2, axis=1)
 
 
 def _middle(values: Image, shape: tuple[int, int]) -> Image:
@@ -228,7 +254,10 @@ def _find_pixel4(folder: Path) -> dict[str, Path]:
 
 
 def _read_pixel4(name: str, stem: Path) -> Scene:
-    """Raw green planes, made even by the pictures of a white sheet and brought to display gamma."""
+    """Raw green planes, made even by the pictures of a white sheet and brought to display gamma.
+
+    The truth is stored larger the farther, 0 where unknown.
+    """
     folder = stem.parent
     pair = read_pair(*(folder / f"{stem.name}_{side}.png" for side in _SIDES))
     sheets = (folder / f"calibration/white_sheet_{side}.png" for side in _SIDES)
@@ -241,7 +270,7 @@ def _read_pixel4(name: str, stem: Path) -> Scene:
     _same_size(file, known.shape, (2 * height // 3, 2 * width // 3), "two thirds of the size of the views")
     truth = np.full_like(left, np.nan)
     y, x = (height - known.shape[0]) // 2, (width - known.shape[1]) // 2
-    truth[y : y + known.shape[0], x : x + known.shape[1]] = np.where(known > 0, known, np.nan)
+    truth[y : y + known.shape[0], x : x + known.shape[1]] = np.where(known > 0, 1 - known, np.nan)
     return Scene(name, left, right, None, truth)
 
 
@@ -261,8 +290,8 @@ def _even(view: Image, path: Path) -> Map:
 
 def _find_r6ii(folder: Path) -> dict[str, Path]:
     """The planes under flat/, which have no depth map, are for calibration."""
-    files = (path for name in ("l.png", "r.png", "d.png") for path in folder.rglob(name))
-    return _named(path.parent for path in files if "flat" not in path.relative_to(folder).parts)
+    found = _holding(folder, {"l.png", "r.png", "d.png"})
+    return _named(place for place in found if "flat" not in place.relative_to(folder).parts)
 
 
 def _read_r6ii(name: str, folder: Path) -> Scene:
@@ -298,7 +327,7 @@ _TREES = 3  # folders above the scene among whose neighbours its ground truth is
 
 
 def _find_middlebury(folder: Path) -> dict[str, Path]:
-    return _named(path.parent for name in ("im0.png", "im1.png") for path in folder.rglob(name))
+    return _named(_holding(folder, {"im0.png", "im1.png"}))
 
 
 def _read_middlebury(name: str, folder: Path) -> Scene:
@@ -310,7 +339,12 @@ def _read_middlebury(name: str, folder: Path) -> Scene:
     truth, mask = read_map(truth_file), _channel(read_image(mask_file))
     _same_size(mask_file, mask.shape, truth.shape)
     truth[(mask != 255) | ~(truth > 0)] = np.nan
-    return Scene(name, pair.left, pair.right, None, truth, in_pixels=True, range=known_range(left, pair.left.shape[1]))
+    searched = known_range(left, pair.left.shape[1])
+    if searched is None:
+        raise InputError(
+            f"{folder / 'calib.txt'}: no such file: add it, with a line ndisp=N, the disparities to search"
+        )
+    return Scene(name, pair.left, pair.right, None, truth, in_pixels=True, range=searched)
 
 
 def _truth_of(scene: Path, shape: tuple[int, ...]) -> Path:
@@ -355,13 +389,22 @@ def _score_stereo(scene: Scene, d: Map) -> Scores:
 # ---- what several of them share ------------------------------------------------------------------
 
 
+def _holding(folder: Path, names: set[str]) -> list[Path]:
+    """Folders at any depth that hold one of the files, and those that cannot be looked into: reading them says why."""
+    found: list[Path] = []
+    for place, _, files in os.walk(folder, onerror=lambda error: found.append(Path(error.filename))):
+        if not names.isdisjoint(files):
+            found.append(Path(place))
+    return found
+
+
 def _named(folders: Iterable[Path]) -> dict[str, Path]:
     """The folders by their path below the deepest one that holds them all."""
-    places = sorted(set(folders))
+    places = {Path(os.path.abspath(place)): place for place in sorted(set(folders))}
     if not places:
         return {}
-    common = Path(os.path.commonpath([place.parent for place in places]))
-    return {place.relative_to(common).as_posix(): place for place in places}
+    common = Path(os.path.commonpath([whole.parent for whole in places]))
+    return {whole.relative_to(common).as_posix(): place for whole, place in places.items()}
 
 
 def _relative(path: Path) -> Map:

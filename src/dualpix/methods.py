@@ -3,7 +3,8 @@
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
@@ -20,7 +21,7 @@ from .errors import InputError, ParameterError
 from .io import read_pair
 from .matching import local_parabolas
 from .outcomes import Scene
-from .params import DEFAULT_PRESET, Params, _unknown, preset, preset_names
+from .params import DEFAULT_PRESET, Params, preset, preset_names, unknown_name
 from .preprocessing import detail, prepare
 from .pyramid import searched
 
@@ -55,9 +56,9 @@ class Function:
     """``module:function`` of anyone's, called as ``function(left, right)`` with views that differ along x.
 
     It returns a map of the left view, ``d = x_left - x_right`` in px and NaN where it has none, or the map and a
-    confidence. The views are HxW or HxWx3 (RGB), uint8, uint16, or float32 in [0, 1]. If the function has arguments of
-    these names, it is given: ``range``, the least and the largest disparity, px; ``guide``, the picture whose edges
-    count, or None for the left view; ``threads``, how many to use.
+    confidence, 0 to 1. The views are HxW or HxWx3 (RGB), uint8, uint16, or float32 in [0, 1]. If the function has
+    arguments of these names, it is given: ``range``, the least and the largest disparity, px; ``guide``, the picture
+    whose edges count, or None for the left view; ``threads``, how many to use.
     """
 
     name: str
@@ -66,14 +67,15 @@ class Function:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Ready for JSON: where the function is, the defaults it runs with, and a digest of the file it comes from."""
+        """Ready for JSON: where the function is, a digest of its source, and the numbers it runs with."""
         function = self.function()
-        defaults = {name: each.default for name, each in _arguments(function).items() if name not in OFFERED}
+        given = {name: each.default for name, each in _arguments(function).items() if name not in OFFERED}
+        defaults = {name: value for name, value in given.items() if isinstance(value, bool | int | float | str)}
         foreign = self.module.partition(".")[0] != __package__
         return {
             "function": f"{self.module}:{self.attribute}",
-            **({"source": _source_digest(self.module)} if foreign else {}),
-            **{name: value for name, value in defaults.items() if isinstance(value, bool | int | float | str)},
+            **({"source": _source_digest(self.module, function)} if foreign else _settings(self.attribute)),
+            **({"defaults": defaults} if defaults else {}),
             **({"range_if_unknown": list(SEARCHED)} if "range" in _arguments(function) else {}),
         }
 
@@ -89,8 +91,9 @@ class Function:
         if here not in sys.path:  # where `python -m` would look for it too
             sys.path.append(here)
         try:
-            function = getattr(import_module(self.module), self.attribute)
-        except Exception as error:  # whatever the module does when it is imported
+            with redirect_stdout(sys.stderr):  # stdout is for results
+                function = getattr(import_module(self.module), self.attribute)
+        except (Exception, SystemExit) as error:  # whatever the module does when it is imported
             raise ParameterError(
                 f"method {self.name} cannot be imported ({type(error).__name__}: {error}): give module:function, from "
                 "the Python path or the current folder"
@@ -112,7 +115,7 @@ class Function:
         found = function(scene.left, scene.right, **wanted)
         d, confidence = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
         shape = scene.left.shape[:2]
-        return self._checked(d, shape), None if confidence is None else self._checked(confidence, shape)
+        return self._checked(d, shape), None if confidence is None else self._trusted(confidence, shape)
 
     def _checked(self, values: object, shape: tuple[int, ...]) -> Map:
         array = np.asarray(values)
@@ -122,6 +125,13 @@ class Function:
                 f"views' shape, {shape}"
             )
         return np.ascontiguousarray(array, np.float32)
+
+    def _trusted(self, values: object, shape: tuple[int, ...]) -> Map:
+        confidence = self._checked(values, shape)
+        low, high = float(np.fmin.reduce(confidence, axis=None)), float(np.fmax.reduce(confidence, axis=None))
+        if low < 0 or high > 1:
+            raise InputError(f"method {self.name} returned a confidence of {low:g} to {high:g}: return one of 0 to 1")
+        return confidence
 
 
 Method = Preset | Function
@@ -154,10 +164,8 @@ def method(name: str) -> Method:
             return Preset(name, preset(base).replace(filter=smoothing))
     if name in _baselines():
         return _baselines()[name]
-    known = (*preset_names(), *_baselines())
-    raise ParameterError(
-        f"{_unknown('method', name, known)}, a preset with +guided or +solver, or your own as package.module:function"
-    )
+    unknown = unknown_name("method", name, (*preset_names(), *_baselines()))
+    raise ParameterError(f"{unknown}, a preset with +guided or +solver, or your own as package.module:function")
 
 
 def _baselines() -> dict[str, Function]:
@@ -185,7 +193,7 @@ def wta(
     float32 array
         ``d = x_left - x_right`` in pixels; NaN where the cost has no minimum.
     """
-    params = preset(DEFAULT_PRESET).replace(subpixel="parabola")
+    params = _wta_params()
     pair = read_pair(left, right)
     planes = prepare([pair.left, pair.right], params, threads)
     compared = detail(planes.left, threads), detail(planes.right, threads)
@@ -193,6 +201,16 @@ def wta(
     d = np.clip(minimizer(alpha, beta), *range)
     d[~(alpha > 0)] = np.nan
     return d
+
+
+def _wta_params() -> Params:
+    return preset(DEFAULT_PRESET).replace(subpixel="parabola")
+
+
+def _settings(function: str) -> dict[str, Any]:
+    """What a function of ours does not take as an argument."""
+    settings = _wta_params().to_dict() if function == "wta" else baselines.SETTINGS.get(function)
+    return {"settings": settings} if settings else {}
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -205,10 +223,26 @@ def _arguments(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in found.items() if each.kind in named}
 
 
-def _source_digest(module: str) -> str | None:
-    """Of the file that the module comes from, so that results do not outlive the code that made them."""
-    file = getattr(sys.modules[module], "__file__", None)
-    return blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() if file else None
+def _source_digest(module: str, function: Callable[..., Any]) -> str:
+    """Of the Python files it is likely to use, so that results do not outlive the code that made them."""
+    digest = blake2b(digest_size=8)
+    for path in sorted(set(_sources(module, function))):
+        with suppress(OSError):  # an editor's lock, say
+            content = path.read_bytes()
+            digest.update(os.fsencode(path.name) + b" %d " % len(content) + content)
+    return digest.hexdigest()
+
+
+def _sources(module: str, function: Callable[..., Any]) -> Iterator[Path]:
+    """All files of the outermost package or, of a module in no package, those beside it; and the function's own."""
+    outermost = sys.modules[module.partition(".")[0]]
+    for folder in getattr(outermost, "__path__", ()):
+        yield from Path(folder).rglob("*.py")
+    if not hasattr(outermost, "__path__") and (file := getattr(outermost, "__file__", None)):
+        yield from (Path(file), *Path(file).parent.glob("*.py"))
+    home = sys.modules.get(getattr(function, "__module__", None) or "")
+    if file := getattr(home, "__file__", None):
+        yield Path(file)
 
 
 def _along_x(scene: Scene) -> Scene:

@@ -1,5 +1,6 @@
 """What a comparison of methods on a data set consists of: scenes, methods, and the outcome of each on each."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Map
+
+COVERED = 0.95  # of the known pixels; a method that gives fewer is not compared with those that give more
+OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse")  # the scores of what a map covers, and no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,8 @@ class Outcome:
     Attributes
     ----------
     scores : dict
-        By protocol, then by name: ``{"proper": {"ai1": 0.03, ...}, "paper-dslr": {...}}``; lower is better.
+        By protocol, then by name: ``{"proper": {"ai1": 0.03, ...}, "paper-dslr": {...}}``; lower is better,
+        but for ``coverage``.
     seconds, megabytes : float
         Time of the method alone, and peak memory of the process that ran it.
     error : str or None
@@ -83,6 +88,8 @@ class Comparison:
         By name of the scene, the sentence that says why it was left out.
     versions : dict
         Of dualpix, Python and the libraries, by name.
+    sizes : dict
+        By name of the scene, height and width of the views that were matched.
     """
 
     dataset: str
@@ -92,6 +99,29 @@ class Comparison:
     outcomes: list[Outcome]
     skipped: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def ranked(self) -> list[str]:
+        """Methods, best first by the measure.
+
+        Behind those with more maps stand those with fewer, whose means are of other scenes; and, where the measure is
+        of what a map covers, behind those that cover COVERED of the truth those that do not.
+        """
+
+        def key(method: str) -> tuple[int, bool, float]:
+            mean = self.mean(method, *self.measure)
+            behind = self.measure[1] in OF_COVERED and self.partial(method)
+            return -len(self.finished(method)), behind, math.inf if math.isnan(mean) else mean
+
+        return sorted(self.methods, key=key)
+
+    def finished(self, method: str) -> list[Outcome]:
+        """Those of the scenes on which the method gave a map."""
+        return [each for each in self.outcomes if each.method == method and each.error is None]
+
+    def partial(self, method: str) -> bool:
+        """Whether its maps cover less than COVERED of the truth, on average."""
+        return self.mean(method, self.measure[0], "coverage") < COVERED
 
     def mean(self, method: str, protocol: str, score: str) -> float:
         """Mean of a score over the scenes on which the method gave a map; NaN if there is none."""

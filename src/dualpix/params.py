@@ -170,7 +170,7 @@ def _rules() -> dict[str, Rule]:
 
 def _rule(name: str) -> Rule:
     if name not in _rules():
-        raise ParameterError(_unknown("parameter", name, _rules()))
+        raise ParameterError(unknown_name("parameter", name, _rules()))
     return _rules()[name]
 
 
@@ -178,7 +178,8 @@ def _check(name: str, value: object) -> Any:
     return check(f"parameter {name}", value, _rule(name))
 
 
-def _unknown(kind: str, name: object, known: Iterable[str]) -> str:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+    """What to say of a name that is not known: those that are, and the one that was perhaps meant."""
     names = list(known)
     close = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
@@ -217,7 +218,7 @@ def preset(name: str) -> Params:
         If there is no preset of that name.
     """
     if not isinstance(name, str) or name not in _presets():
-        raise ParameterError(_unknown("preset", name, _presets()))
+        raise ParameterError(unknown_name("preset", name, _presets()))
     return _presets()[name][1]
 
 

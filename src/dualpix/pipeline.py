@@ -158,7 +158,7 @@ def disparity(
         del images
         evidence = None
         if not wide:
-            evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
+            evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes, threads), threads)
         along = axis or (evidence and evidence.axis) or (lens.axis if lens else "x")
         if lens:
             lens.check(shape, names[0], along)

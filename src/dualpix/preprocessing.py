@@ -10,7 +10,7 @@ from . import _core
 from .arrays import Map, as_row, full_scale
 from .errors import ParameterError
 from .params import Params
-from .pyramid import Level
+from .pyramid import Level, half_size
 
 LUMA = (0.299, 0.587, 0.114)
 MEAN = (1 / 3, 1 / 3, 1 / 3)
@@ -29,21 +29,20 @@ def prepare(
     images are the left and the right view, and the guide if it is another picture than the left view; white is what
     a calibration divides the views by.
     """
-    left, right = (_plane(image, LUMA, params, threads) for image in images[:2])
+    left, right = (grey_plane(image, LUMA, params, threads) for image in images[:2])
     if white:
         left /= white[0]
         right /= white[1]
     if params.vignetting and np.ptp(left) and np.ptp(right):
-        _even_out(left, right, params.vignetting)
+        _even_out(left, right, params.vignetting, threads)
     own = len(images) == 2
     if own and images[0].ndim == 2 and params.guide_gamma == 1 and not params.exposure:
         return Level(left, right, left)
-    edges = _plane(images[0] if own else images[2], MEAN, params if own else None, threads)
+    edges = grey_plane(images[0] if own else images[2], MEAN, params if own else None, threads)
     if own and white:
         edges /= white[0]
     if params.guide_gamma != 1:
-        edges **= params.guide_gamma
-        edges *= 255 ** (1 - params.guide_gamma)
+        _raise(edges, params.guide_gamma, threads)
     if params.exposure:
         gain = params.exposure / _brightness(left)
         left *= gain
@@ -52,14 +51,14 @@ def prepare(
     return Level(left, right, edges)
 
 
-def even(planes: Level) -> Map:
+def even(planes: Level, threads: int) -> Map:
     """The right view as `_even_out` makes it, for presets that match it as it is."""
     right = planes.right.copy()
-    _even_out(planes.left, right, WIDE)
+    _even_out(planes.left, right, WIDE, threads)
     return right
 
 
-def _even_out(left: Map, right: Map, share: float) -> None:
+def _even_out(left: Map, right: Map, share: float, threads: int) -> None:
     """Bring the right view to the brightness that the left one has around every pixel, ``R LPF(L) / LPF(R)``.
 
     The low-pass is a Gaussian whose STD is that share of the longer side. Ratios are followed but for UNSURE:
@@ -72,6 +71,8 @@ def _even_out(left: Map, right: Map, share: float) -> None:
     size = max(1, round(shrunk * width)), max(1, round(shrunk * height))
     low_passes = []
     for view in (left, right):
+        while max(view.shape) > 4 * SMALL:
+            view = half_size(view, threads)
         small = cv2.resize(view, size, interpolation=cv2.INTER_AREA)
         low_passes.append(cv2.GaussianBlur(small, (0, 0), share * max(size), borderType=cv2.BORDER_REFLECT))
     darkest = 1e-3 * max(float(view.max()) for view in low_passes)
@@ -89,7 +90,7 @@ def picture(image: npt.NDArray[Any], params: Params, own: bool, threads: int) ->
         return image
     channels = np.atleast_3d(image)
     planes = [
-        _plane(np.ascontiguousarray(channels[..., c]), (1,), params if own else None, threads)
+        grey_plane(np.ascontiguousarray(channels[..., c]), (1,), params if own else None, threads)
         for c in range(channels.shape[2])
     ]
     bright = np.stack(planes, axis=2)
@@ -110,7 +111,7 @@ def detail(plane: Map, threads: int) -> Map:
     return out
 
 
-def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], camera: Params | None, threads: int) -> Map:
+def grey_plane(image: npt.NDArray[Any], weights: tuple[float, ...], camera: Params | None, threads: int) -> Map:
     """A grey plane on a 0..255 scale; black, white and gamma are those of the camera that took it."""
     plane = np.empty(image.shape[:2], np.float32)
     pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
@@ -129,7 +130,10 @@ def _plane(image: npt.NDArray[Any], weights: tuple[float, ...], camera: Params |
         plane -= np.float32(scale * black)
         np.clip(plane, 0, 255, out=plane)
     if camera and camera.gamma != 1:
-        plane /= 255
-        plane **= camera.gamma
-        plane *= 255
+        _raise(plane, camera.gamma, threads)
     return plane
+
+
+def _raise(plane: Map, gamma: float, threads: int) -> None:
+    """``255 (I / 255)^gamma`` in place."""
+    _core.power(plane, gamma, 255 ** (1 - gamma), threads)

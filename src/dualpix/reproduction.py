@@ -1,12 +1,13 @@
 """The paper's tables again: what it prints, what its authors' code scores on the scenes at hand, ours, and our best.
 
 The paper's figures are means over whole data sets. They can be compared with ours only if all of a set is there; what
-the authors' code scores on a few scenes was measured apart, and is shown if just these scenes are.
+the authors' code scores on a few scenes was measured apart, and is shown if just these scenes are there, of that size.
 """
 
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from .comparison import compare
@@ -15,7 +16,7 @@ from .errors import InputError
 from .methods import Method, Preset, method
 from .outcomes import Comparison
 from .params import preset
-from .tables import COLUMNS
+from .tables import SCORES, number
 
 Figures = tuple[float, ...]
 Progress = Callable[[str, int, int], None]
@@ -23,11 +24,20 @@ Progress = Callable[[str, int, int], None]
 AFFINE = ("ai1", "ai2", "spearman", "geometric_mean")
 STEREO = ("bad_0_5", "bad_1", "bad_2", "rmse")
 
-# The scenes that the authors' code was measured on.
+# The scenes that the authors' code was measured on: height and width of what was matched.
 MEASURED = {
-    "dslr": {"005"},
-    "google": {"20180302_mmmm_6527_20180303T130940"},
-    "middlebury": {"Adirondack", "ArtL", "Motorcycle", "Piano", "Pipes", "Playroom", "Teddy", "Vintage"},
+    "dslr": {"005": (2940, 5180)},
+    "google": {"20180302_mmmm_6527_20180303T130940": (1344, 1008)},
+    "middlebury": {
+        "Adirondack": (496, 718),
+        "ArtL": (277, 347),
+        "Motorcycle": (497, 741),
+        "Piano": (481, 707),
+        "Pipes": (485, 735),
+        "Playroom": (476, 699),
+        "Teddy": (375, 450),
+        "Vintage": (480, 722),
+    },
 }
 
 
@@ -40,9 +50,11 @@ class Row:
     printed : tuple of float
         The paper's figures, of the table's scores.
     measured : float or tuple or None
-        What the authors' code scores on `MEASURED`: the last of the scores alone, or all of them.
+        What the authors' code scores on `MEASURED` in the table's protocol: the last of the scores alone, or all.
     rebuilt, best : Method or None
         Our reproduction, and what we would take instead.
+    proper : tuple or None
+        Like `measured`, in the protocol proper.
     """
 
     label: str
@@ -50,11 +62,12 @@ class Row:
     measured: float | Figures | None = None
     rebuilt: Method | None = None
     best: Method | None = None
+    proper: Figures | None = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """One of the paper's; `protocol` is that of its own figures, `checked` that of `Row.measured` where it differs."""
+    """One of the paper's; `protocol` is that of its own figures."""
 
     number: int
     title: str
@@ -62,7 +75,6 @@ class Table:
     protocol: str
     scores: tuple[str, ...]
     rows: tuple[Row, ...]
-    checked: str | None = None
 
 
 def _cca(name: str, base: str = "dslr-a", **changes: Any) -> Preset:
@@ -128,24 +140,25 @@ def tables() -> tuple[Table, ...]:
             "paper-stereo",
             STEREO,
             (
-                Row("SGM", (26.1, 17.2, 12.2, 9.9), (27.9, 17.5, 12.2, 11.9), method("sgm")),
+                Row("SGM", (26.1, 17.2, 12.2, 9.9), None, method("sgm"), proper=(27.9, 17.5, 12.2, 11.9)),
                 Row(
                     "CCA",
                     (26.2, 18.3, 13.2, 5.2),
-                    (25.9, 17.4, 12.0, 4.56),
+                    (22.0, 14.7, 10.1, 4.19),
                     method("stereo-paper"),
                     method("stereo"),
+                    proper=(25.9, 17.4, 12.0, 4.56),
                 ),
                 Row("SGM + filter", (23.5, 15.2, 10.5, 4.04)),
                 Row(
                     "CCA + filter",
                     (24.6, 16.7, 11.6, 4.04),
-                    (24.8, 16.5, 11.3, 3.62),
+                    None,
                     method("stereo-paper+solver"),
                     method("stereo+solver"),
+                    proper=(24.8, 16.5, 11.3, 3.62),
                 ),
             ),
-            checked="proper",
         ),
         Table(
             4,
@@ -220,7 +233,10 @@ def tables() -> tuple[Table, ...]:
 
 @dataclass(frozen=True)
 class Line:
-    """A row with its figures: mean scores over the scenes at hand, in the protocol of the table they stand in."""
+    """A row with its figures: mean scores over the scenes at hand, in one protocol.
+
+    `missing` says why there are none, by "rebuilt" and "best".
+    """
 
     table: int
     label: str
@@ -231,11 +247,20 @@ class Line:
     rebuilt: Figures | None
     best: Figures | None
     best_method: str | None
+    missing: dict[str, str | None]
+
+    @property
+    def deviations(self) -> Figures:
+        """How far the scores rebuilt are from what the authors' code scores, as far as that was measured; relative."""
+        if not self.rebuilt or not self.measured:
+            return ()
+        own = self.rebuilt[-len(self.measured) :]
+        return tuple(ours / theirs - 1 for ours, theirs in zip(own, self.measured, strict=True))
 
     @property
     def deviation(self) -> float | None:
-        """How far the last of the scores rebuilt is from what the authors' code scores, relative."""
-        return self.rebuilt[-1] / self.measured[-1] - 1 if self.rebuilt and self.measured else None
+        """The last of them."""
+        return self.deviations[-1] if self.deviations else None
 
 
 @dataclass(frozen=True)
@@ -282,61 +307,73 @@ def reproduce(
     found: dict[str, Dataset] = {}
     for name in dict.fromkeys(table.dataset for table in wanted):
         try:
-            found[name] = open_dataset(name, folder)
+            found[name] = open_dataset(name, Path(folder) / name)
         except InputError as error:
             missing[name] = str(error)
     if not found:
+        for name, why in missing.items():
+            if os.path.isdir(Path(folder) / name):
+                raise InputError(why)
         raise InputError(f"{folder}: holds none of {', '.join(missing)}: give the folder that holds them by name")
     made: list[tuple[Table, str, list[Line]]] = []
     problems: list[str] = []
     for name, dataset in found.items():
-        own = [table for table in wanted if table.dataset == name]
-        methods = {m.name: m for table in own for row in table.rows for m in (row.rebuilt, row.best) if m}
+        of_it = [table for table in wanted if table.dataset == name]
+        methods = {m.name: m for table in of_it for row in table.rows for m in (row.rebuilt, row.best) if m}
         done = compare(dataset, methods.values(), threads=threads, cache=cache, progress=progress, pictures=False)
-        made += [(table, _scenes(dataset, done), _lines(table, dataset, done)) for table in own]
+        made += [(table, _scenes(done), _lines(table, done)) for table in of_it]
         problems += [f"skipped: {name}, scene {scene}: {why}" for scene, why in done.skipped.items()]
         failed = (outcome for outcome in done.outcomes if outcome.error is not None)
         problems += [f"failed: {each.method} on {name}, scene {each.scene}: {each.error}" for each in failed]
     return Reproduction(sorted(made, key=lambda each: each[0].number), missing, problems)
 
 
-def _scenes(dataset: Dataset, done: Comparison) -> str:
-    scored = [name for name in dataset.scenes if name not in done.skipped]
-    return f"{len(scored)} scene{'s' * (len(scored) != 1)}: {', '.join(scored)}"
+def _scenes(done: Comparison) -> str:
+    return f"{len(done.sizes)} scene{'s' * (len(done.sizes) != 1)}: {', '.join(done.sizes)}"
 
 
-def _lines(table: Table, dataset: Dataset, done: Comparison) -> list[Line]:
-    same = set(dataset.scenes) - set(done.skipped) == MEASURED[table.dataset]
-    protocols = dict.fromkeys((table.protocol, table.checked or table.protocol))
-    return [_line(table, row, protocol, done, same) for protocol in protocols for row in table.rows]
+def _lines(table: Table, done: Comparison) -> list[Line]:
+    protocols = [table.protocol, *(["proper"] if any(row.proper for row in table.rows) else [])]
+    return [_line(table, row, protocol, done) for protocol in protocols for row in table.rows]
 
 
-def _line(table: Table, row: Row, protocol: str, done: Comparison, same: bool) -> Line:
-    def figures(chosen: Method | None) -> Figures | None:
-        if chosen is None or not done.values(chosen.name, protocol, table.scores[-1]):
-            return None
+def _line(table: Table, row: Row, protocol: str, done: Comparison) -> Line:
+    def figures(chosen: Method) -> Figures:
         return tuple(done.mean(chosen.name, protocol, score) for score in table.scores)
 
-    checked = same and protocol == (table.checked or table.protocol)
-    measured = row.measured if checked and row.measured is not None else None
+    failed = {chosen.name: why for chosen in (row.rebuilt, row.best) if chosen and (why := _why_failed(chosen, done))}
+    own = protocol == table.protocol
+    measured = (row.measured if own else row.proper) if done.sizes == MEASURED[table.dataset] else None
     return Line(
         table.number,
         row.label,
         protocol,
         table.scores,
-        row.printed if protocol == table.protocol else (),
+        row.printed if own else (),
         (measured,) if isinstance(measured, float) else measured,
-        figures(row.rebuilt),
-        figures(row.best),
+        figures(row.rebuilt) if row.rebuilt and row.rebuilt.name not in failed else None,
+        figures(row.best) if row.best and row.best.name not in failed else None,
         row.best.name if row.best else None,
+        {
+            "rebuilt": failed.get(row.rebuilt.name) if row.rebuilt else "not rebuilt",
+            "best": failed.get(row.best.name) if row.best else None,
+        },
     )
+
+
+def _why_failed(chosen: Method, done: Comparison) -> str | None:
+    """A mean is shown of all scenes or not at all."""
+    if not done.sizes:
+        return "no scene to score"
+    failed = len(done.sizes) - len(done.finished(chosen.name))
+    return f"failed on {failed} of {len(done.sizes)} scene{'s' * (len(done.sizes) != 1)}" if failed else None
 
 
 def reproduction_lines(result: Reproduction) -> str:
     """The tables for people."""
     parts = []
     for table, scenes, lines in result.made:
-        heads = "".join(f"{COLUMNS[score][0]:>9s}" for score in table.scores)
+        heads = "".join(f"{SCORES[score].head:>9s}" for score in table.scores)
         parts.append(f"Table {table.number}: {table.title} ({table.dataset}), {scenes}\n{' ' * 40}{heads}")
         for line in lines:
             parts.append(f"  {line.label} ({line.protocol})")
@@ -352,7 +389,7 @@ def reproduction_record(folder: str, result: Reproduction) -> dict[str, Any]:
         "folder": folder,
         "tables": [
             {"table": table.number, "title": table.title, "dataset": table.dataset, "scenes": scenes}
-            | {"rows": [asdict(line) | {"deviation": line.deviation} for line in lines]}
+            | {"rows": [_record(line) for line in lines]}
             for table, scenes, lines in result.made
         ],
         "missing": result.missing,
@@ -360,20 +397,27 @@ def reproduction_record(folder: str, result: Reproduction) -> dict[str, Any]:
     }
 
 
-def _sources(line: Line) -> list[tuple[str, str]]:
-    form = "{:9.4f}" if line.scores == AFFINE else "{:9.2f}"
+def _record(line: Line) -> dict[str, Any]:
+    return asdict(line) | {"deviations": line.deviations, "deviation": line.deviation}
 
-    def text(figures: Figures) -> str:
-        return " " * 9 * (len(line.scores) - len(figures)) + "".join(map(form.format, figures))
+
+def _sources(line: Line) -> list[tuple[str, str]]:
+    digits = 4 if line.scores == AFFINE else 2
+
+    def text(figures: Figures | None) -> str:
+        return _row([number(each, digits) for each in figures or ()], line)
 
     sources = [("printed, over the paper's whole set", text(line.printed))] if line.printed else []
     if line.measured:
         sources.append(("authors' code, these scenes", text(line.measured)))
-    if line.rebuilt:
-        deviation = line.deviation
-        sources.append(("rebuilt", text(line.rebuilt) + (f"  {deviation:+.1%}" if deviation is not None else "")))
-    else:
-        sources.append(("rebuilt", "not rebuilt, or it failed"))
-    if line.best:
-        sources.append((f"best: {line.best_method}", text(line.best)))
+    sources.append(("rebuilt", line.missing["rebuilt"] or text(line.rebuilt)))
+    if line.deviations:
+        sources.append(("  off the authors' code by", _row([f"{each:+.1%}" for each in line.deviations], line)))
+    if line.best_method:
+        sources.append((f"best: {line.best_method}", line.missing["best"] or text(line.best)))
     return sources
+
+
+def _row(cells: list[str], line: Line) -> str:
+    """Under the last of the scores."""
+    return " " * 9 * (len(line.scores) - len(cells)) + "".join(f"{cell:>9s}" for cell in cells)

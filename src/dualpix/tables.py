@@ -5,48 +5,76 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 
-from .outcomes import Comparison, Outcome
+from .outcomes import COVERED, OF_COVERED, Comparison, Outcome
 
-COLUMNS = {
-    "ai1": ("AI(1)", "{:.4f}"),
-    "ai2": ("AI(2)", "{:.4f}"),
-    "spearman": ("1-|rho|", "{:.4f}"),
-    "geometric_mean": ("geo mean", "{:.4f}"),
-    "bad_0_5": ("bad 0.5", "{:.2f}"),
-    "bad_1": ("bad 1", "{:.2f}"),
-    "bad_2": ("bad 2", "{:.2f}"),
-    "bad_4": ("bad 4", "{:.2f}"),
-    "rmse": ("RMSE", "{:.3f}"),
-    "coverage": ("covered", "{:.1%}"),
+
+class Score(NamedTuple):
+    """How a score is shown: over a narrow column, in full with its unit, and with how many decimals."""
+
+    head: str
+    label: str
+    digits: int
+
+
+SCORES = {
+    "ai1": Score("AI(1)", "AI(1)", 4),
+    "ai2": Score("AI(2)", "AI(2)", 4),
+    "spearman": Score("1-|rho|", "1-|rho|", 4),
+    "geometric_mean": Score("geo mean", "geometric mean", 4),
+    "bad_0_5": Score("bad 0.5", "bad 0.5 px, %", 2),
+    "bad_1": Score("bad 1", "bad 1 px, %", 2),
+    "bad_2": Score("bad 2", "bad 2 px, %", 2),
+    "bad_4": Score("bad 4", "bad 4 px, %", 2),
+    "rmse": Score("RMSE", "RMSE, px", 3),
+    "coverage": Score("covered", "coverage, %", 1),
 }
 MAIN = ("geometric_mean", "bad_1")  # the scores whose median is shown too
 
 
 def comparison_lines(comparison: Comparison) -> str:
     """A table for every protocol, and one of what the methods cost."""
-    ranked = _ranked(comparison)
+    ranked = comparison.ranked()
+    names = {method: method + " *" * comparison.partial(method) for method in ranked}
     parts = [_title(comparison)]
-    for protocol, names in _protocols(comparison).items():
-        columns = [column for name in names for column in _columns(comparison, protocol, name)]
+    for protocol, scores in _protocols(comparison).items():
+        columns = [column for score in scores for column in _columns(comparison, protocol, score)]
         heads = [protocol, *(head for head, _ in columns)]
-        parts.append(_table([heads, *([method, *(cell(method) for _, cell in columns)] for method in ranked)]))
+        parts.append(_table([heads, *([names[method], *(cell(method) for _, cell in columns)] for method in ranked)]))
     costs = (_cost(comparison, method) for method in ranked)
     parts.append(_table([["cost", "time, s", "median", "peak, MB", "scenes"], *costs]))
+    if any(map(comparison.partial, ranked)):
+        parts.append(f"* {partial_note(comparison)}")
     return "\n\n".join(parts)
+
+
+def partial_note(comparison: Comparison) -> str:
+    """What is to be known of methods that leave pixels out."""
+    which = f"covers less than {100 * COVERED:g} % of the truth: "
+    if comparison.measure[1] in OF_COVERED:
+        return which + "scored on what it covers, ranked behind those that cover more"
+    return which + "what it leaves out is bad, but not in the RMSE"
+
+
+def number(value: float, digits: int) -> str:
+    """With that many decimals, as a power of ten if it is too large for a column, or a dash for NaN."""
+    return "-" if math.isnan(value) else f"{value:.3g}" if abs(value) >= 1e6 else f"{value:.{digits}f}"
 
 
 def _columns(comparison: Comparison, protocol: str, name: str) -> Iterator[tuple[str, Callable[[str], str]]]:
     """Heads of a score's columns, and the text of a method in them."""
-    head, form = COLUMNS[name]
-    yield head, lambda method: _text(form, comparison.mean(method, protocol, name))
+    head, _, digits = SCORES[name]
+    if name == "coverage":
+        yield head, lambda method: f"{comparison.mean(method, protocol, name):.{digits}%}".replace("nan%", "-")
+        return
+    yield head, lambda method: number(comparison.mean(method, protocol, name), digits)
     if name in MAIN:
-        yield "median", lambda method: _text(form, comparison.median(method, protocol, name))
+        yield "median", lambda method: number(comparison.median(method, protocol, name), digits)
 
 
 def comparison_csv(comparison: Comparison) -> str:
-    """A line for every scene and method, columns ``protocol:score``."""
+    """A line for every scene and method, columns ``protocol:score``; and one for every scene left out."""
     columns = [(protocol, name) for protocol, names in _protocols(comparison).items() for name in names]
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -56,6 +84,8 @@ def comparison_csv(comparison: Comparison) -> str:
         scores = (each.scores.get(protocol, {}).get(name, "") for protocol, name in columns)
         cost = (each.seconds, each.megabytes) if each.error is None else ("", "")
         writer.writerow([comparison.dataset, each.scene, each.method, *scores, *cost, each.error or ""])
+    for scene, why in comparison.skipped.items():
+        writer.writerow([comparison.dataset, scene, "", *("" for _ in columns), "", "", why])
     return text.getvalue()
 
 
@@ -68,7 +98,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     return {
         "dataset": comparison.dataset,
         "measure": {"protocol": comparison.measure[0], "score": comparison.measure[1]},
-        "ranking": _ranked(comparison),
+        "ranking": comparison.ranked(),
         "methods": {method: _method_record(comparison, method) for method in comparison.methods},
         "scenes": scenes,
         "skipped": comparison.skipped,
@@ -77,10 +107,11 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
 
 
 def _method_record(comparison: Comparison, method: str) -> dict[str, Any]:
-    own = _finished(comparison, method)
+    own = comparison.finished(method)
     protocols = _protocols(comparison).items()
     return {
         "scenes": len(own),
+        "partial": comparison.partial(method),
         "mean": {p: {name: comparison.mean(method, p, name) for name in names} for p, names in protocols},
         "median": {p: {name: comparison.median(method, p, name) for name in names} for p, names in protocols},
         "seconds": {"mean": _of(fmean, own, "seconds"), "median": _of(median, own, "seconds")},
@@ -98,28 +129,14 @@ def _protocols(comparison: Comparison) -> dict[str, list[str]]:
     return {protocol: list(scores) for protocol, scores in found.items()}
 
 
-def _ranked(comparison: Comparison) -> list[str]:
-    """Methods, best first; behind those with more maps those with fewer, whose means are of other scenes."""
-
-    def key(method: str) -> tuple[int, float]:
-        mean = comparison.mean(method, *comparison.measure)
-        return -len(_finished(comparison, method)), math.inf if math.isnan(mean) else mean
-
-    return sorted(comparison.methods, key=key)
-
-
-def _finished(comparison: Comparison, method: str) -> list[Outcome]:
-    return [each for each in comparison.outcomes if each.method == method and each.error is None]
-
-
 def _of(statistic: Any, outcomes: list[Outcome], name: str) -> float:
     return float(statistic([getattr(each, name) for each in outcomes])) if outcomes else math.nan
 
 
 def _cost(comparison: Comparison, method: str) -> list[str]:
-    own = _finished(comparison, method)
-    times = (_text("{:.2f}", _of(statistic, own, "seconds")) for statistic in (fmean, median))
-    return [method, *times, _text("{:.0f}", _of(max, own, "megabytes")), str(len(own))]
+    own = comparison.finished(method)
+    times = (number(_of(statistic, own, "seconds"), 2) for statistic in (fmean, median))
+    return [method, *times, number(_of(max, own, "megabytes"), 0), str(len(own))]
 
 
 def _title(comparison: Comparison) -> str:
@@ -127,11 +144,8 @@ def _title(comparison: Comparison) -> str:
     skipped = f", {len(comparison.skipped)} skipped" if comparison.skipped else ""
     failed = sum(each.error is not None for each in comparison.outcomes)
     missing = f", {failed} map{'s' * (failed != 1)} missing" if failed else ""
-    return f"{comparison.dataset}: {scenes} scene{'s' * (scenes != 1)}{skipped}{missing}; means, lower is better"
-
-
-def _text(form: str, value: float) -> str:
-    return "-" if math.isnan(value) else form.format(value)
+    count = f"{scenes} scene{'s' * (scenes != 1)}{skipped}{missing}"
+    return f"{comparison.dataset}: {count}; means, lower is better, but for covered"
 
 
 def _table(rows: Iterable[list[str]]) -> str:

@@ -7,6 +7,7 @@ from ._tiles import Estimate, Kernels, match_tiles, moved
 from ._views import Image
 
 LIMITS = Several(Real(-256, 256), 2, 2, "min and max, min < max", rising=True)
+STEPS = 1  # disparities tried a pixel
 SAME = np.ones((1, 1))
 
 
@@ -49,7 +50,7 @@ def sdof(
     ParameterError
         If a parameter is of the wrong type or out of bounds.
     """
-    return match_tiles(left, right, check("range", range, LIMITS), guide, shift, 1, threads)
+    return match_tiles(left, right, check("range", range, LIMITS), guide, shift, STEPS, threads)
 
 
 def shift(d: float) -> Kernels:

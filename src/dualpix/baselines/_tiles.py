@@ -25,6 +25,8 @@ REACH = 2  # tiles on every side that are compared together with one
 NOISE = 1.0  # variance on a 0..255 scale, below which costs and their differences say nothing
 TEXTURE = 4.0  # squared slope along x, on that scale, that is trusted by half
 
+CONSTANTS = {"tile": TILE, "reach": REACH, "noise": NOISE, "texture": TEXTURE}
+
 SLOPE = np.array([[0.5, 0, -0.5]])
 NOTHING = np.zeros((1, 1))
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ..arrays import Map
 from ..errors import ParameterError
 from ..io import read_pair
-from ..preprocessing import LUMA, _plane
+from ..preprocessing import LUMA, grey_plane
 from ..rules import Real, Several, check
 
 Image = npt.NDArray[Any] | str | Path
@@ -20,7 +20,7 @@ LIMITS = Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)
 def grey_views(left: Image, right: Image, threads: int) -> tuple[Map, Map]:
     """Both views as planes on a 0..255 scale."""
     pair = read_pair(left, right)
-    return _plane(pair.left, LUMA, None, threads), _plane(pair.right, LUMA, None, threads)
+    return grey_plane(pair.left, LUMA, None, threads), grey_plane(pair.right, LUMA, None, threads)
 
 
 def whole_disparities(limits: tuple[float, float], width: int) -> range:

@@ -10,7 +10,7 @@ from ..pages import Html, element, page, part
 from ..sidecar import to_json
 from ._curves import sparsification
 from ._looks import look_at
-from ._ranking import failures, rank, ranking, summary
+from ._ranking import failures, ranking, summary
 from ._scenes import scenes
 
 __all__ = ["report_page"]
@@ -23,7 +23,7 @@ def report_page(comparison: Comparison) -> str:
     method the map, its error and its confidence, with their values under the pointer; all parameters and versions.
     The more there is to show, the smaller the pictures: 20 scenes of 5 methods are always under 15 MB.
     """
-    ranked = rank(comparison)
+    ranked = comparison.ranked()
     looks = [look_at(comparison, scene) for scene in comparison.scenes]
     title = f"Comparison on {comparison.dataset}"
     script = part("wipe.js") + part("report.js")

@@ -7,9 +7,9 @@ import numpy as np
 
 from ..arrays import Map
 from ..outcomes import Comparison, Outcome, Scene
-from ._pictures import STEPS, Image, Scale, fit_into, sampled, shrunk
+from ..samples import fit_into, sampled
+from ._pictures import STEPS, Image, Scale, shrunk
 
-LARGEST = 640  # px, the longer side
 COARSE = STEPS // 4  # steps of errors and confidences
 
 
@@ -52,7 +52,7 @@ class Look:
 
 def look_at(comparison: Comparison, scene: Scene) -> Look:
     """The scene and what the methods made of it."""
-    shape = fit_into(scene.truth.shape, LARGEST)
+    shape = fit_into(scene.truth.shape)
     truth = sampled(scene.truth, shape)
     weight = np.ones_like(truth) if scene.weight is None else sampled(scene.weight, shape)
     outcomes = {each.method: each for each in comparison.outcomes if each.scene == scene.name}

@@ -35,20 +35,6 @@ class Scale(NamedTuple):
         return max(0, math.ceil(-math.log10((self.high - self.low) / self.steps)))
 
 
-def fit_into(shape: tuple[int, ...], side: int) -> tuple[int, int]:
-    """Height and width, reduced if need be so that neither is above `side`."""
-    factor = min(1.0, side / max(shape[:2]))
-    height, width = (max(1, round(length * factor)) for length in shape[:2])
-    return height, width
-
-
-def sampled(values: Map, shape: tuple[int, int]) -> Map:
-    """A map of that shape made of single pixels, not means: the middle ones. What is not finite becomes NaN."""
-    middles = (((np.arange(n) + 0.5) * whole / n).astype(int) for n, whole in zip(shape, values.shape, strict=True))
-    taken = values[np.ix_(*middles)]
-    return np.where(np.isfinite(taken), taken, np.nan).astype(np.float32)
-
-
 def painted(values: Map, scale: Scale) -> bytes:
     """PNG of the map in the colours of previews. The palette's index is 0 where NaN, else 1 plus the step."""
     share = (np.clip(values, scale.low, scale.high, dtype=np.float64) - scale.low) / (scale.high - scale.low)

@@ -6,71 +6,56 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
-from ..outcomes import Comparison, Outcome
+from .. import tables
+from ..outcomes import OF_COVERED, Comparison
 from ..pages import Html, element, joined, scroll_box
+from ..tables import SCORES, Score, partial_note
 
 NOTHING = "\N{EN DASH}"
-SCORES = {
-    "geometric_mean": ("geometric mean", 4),
-    "ai1": ("AI(1)", 4),
-    "ai2": ("AI(2)", 4),
-    "spearman": ("1-|rho|", 4),
-    "bad_0_5": ("bad 0.5 px, %", 2),
-    "bad_1": ("bad 1 px, %", 2),
-    "bad_2": ("bad 2 px, %", 2),
-    "bad_4": ("bad 4 px, %", 2),
-    "rmse": ("RMSE, px", 3),
-}
 
 Figures = dict[str, float]
 
 
 class _Column(NamedTuple):
-    """A figure of every method, its median where both are shown, and which is best: min, max or none."""
+    """A figure of every method, its median where both are shown; which is best, min, max or none, and of whom."""
 
     group: str
     label: str
     digits: int
     best: Callable[[Iterable[float]], float] | None
+    rivals: list[str]
     figures: Figures
     medians: Figures | None = None
-
-
-def rank(comparison: Comparison) -> list[str]:
-    """Methods, best first; behind those with more maps those with fewer, whose means are of other scenes."""
-
-    def key(method: str) -> tuple[int, float]:
-        mean = comparison.mean(method, *comparison.measure)
-        return -len(_finished(comparison, method)), math.inf if math.isnan(mean) else mean
-
-    return sorted(comparison.methods, key=key)
 
 
 def summary(comparison: Comparison) -> str:
     """What was compared, in a sentence or two."""
     protocol, score = comparison.measure
     methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
-    label = SCORES.get(score, (score, 0))[0].removesuffix(", %").removesuffix(", px")
-    return f"{methods} on {scenes}, ranked by {label} (protocol {protocol}), averaged over the scenes; lower is better."
+    label = _shown(score).label.removesuffix(", %").removesuffix(", px")
+    order = f"ranked by {label} (protocol {protocol}), the lower the better"
+    return f"{methods} on {scenes}, {order}; averaged over the scenes."
 
 
 def ranking(comparison: Comparison, ranked: list[str]) -> Html:
     """The table."""
-    columns = list(_columns(comparison, ranked))
-    counts = {method: len(_finished(comparison, method)) for method in ranked}
+    counts = {method: len(comparison.finished(method)) for method in ranked}
     complete = [method for method in ranked if counts[method] == max(counts.values())]
+    columns = list(_columns(comparison, ranked, complete))
     rows = (
         element(
             "tr",
             element("td", str(place), data_value=place),
-            element("th", method, scope="row", data_value=method),
-            *(_cell(column, method, complete) for column in columns),
+            element("th", method, _mark(comparison, method), scope="row", data_value=method),
+            *(_cell(column, method) for column in columns),
         )
         for place, method in enumerate(ranked, 1)
     )
     note = "Large figures are means over the scenes (memory: the largest), small ones medians; the best are bold."
     if len(complete) < len(ranked):
         note += " Methods that have no map of some scenes stand last, as their figures are of other scenes."
+    if any(map(comparison.partial, ranked)):
+        note += f" A method so marked {partial_note(comparison)}."
     table = element("table", _head(columns), element("tbody", *rows), class_="ranking")
     return joined(scroll_box(table, "methods, ranked"), element("p", note, class_="quiet"))
 
@@ -91,46 +76,55 @@ def failures(comparison: Comparison) -> Html:
 
 def score_text(score: str, value: float) -> str:
     """The value with as many digits as mean something."""
-    return number(value, SCORES.get(score, ("", 4))[1])
+    return number(value, _shown(score).digits)
 
 
 def number(value: float, digits: int) -> str:
-    """With that many decimals, or a dash for NaN."""
-    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"
+    """As in the tables of the command."""
+    return NOTHING if math.isnan(value) else tables.number(value, digits)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _finished(comparison: Comparison, method: str) -> list[Outcome]:
-    return [each for each in comparison.outcomes if each.method == method and each.disparity is not None]
+def _shown(score: str) -> Score:
+    return SCORES.get(score, Score(score, score, 4))
 
 
-def _columns(comparison: Comparison, ranked: list[str]) -> Iterator[_Column]:
+def _mark(comparison: Comparison, method: str) -> Html:
+    if not comparison.partial(method):
+        return Html()
+    return element("small", f"{'' if comparison.measure[1] in OF_COVERED else 'RMSE '}scored on what it covers")
+
+
+def _columns(comparison: Comparison, ranked: list[str], complete: list[str]) -> Iterator[_Column]:
     """Scores, those of the ranking's protocol first and its measure before all; then what they cost."""
     every = (scores for each in comparison.outcomes for scores in each.scores.items())
     found = dict.fromkeys((protocol, score) for protocol, scores in every for score in scores if score != "coverage")
     measure = comparison.measure
+    whole = [method for method in complete if not comparison.partial(method)]
+    equals = whole if measure[1] in OF_COVERED else complete
     for protocol, score in sorted(found, key=lambda column: (column[0] != measure[0], column[0], column != measure)):
-        label, digits = SCORES.get(score, (score, 4))
+        _, label, digits = _shown(score)
+        rivals = whole if score in OF_COVERED else equals
         means, medians = (
             {method: statistic(method, protocol, score) for method in ranked}
             for statistic in (comparison.mean, comparison.median)
         )
         if (protocol, score) == measure:
-            yield _Column(protocol, label, digits, min, means)
-            yield _Column(protocol, "its median", digits, min, medians)
+            yield _Column(protocol, label, digits, min, rivals, means)
+            yield _Column(protocol, "its median", digits, min, rivals, medians)
         else:
-            yield _Column(protocol, label, digits, min, means, medians)
-    maps = {method: _finished(comparison, method) for method in ranked}
+            yield _Column(protocol, label, digits, min, rivals, means, medians)
+    maps = {method: comparison.finished(method) for method in ranked}
     coverage = {method: 100 * comparison.mean(method, measure[0], "coverage") for method in ranked}
     seconds = {method: fmean(each.seconds for each in own) if own else math.nan for method, own in maps.items()}
     megabytes = {method: max((each.megabytes for each in own), default=math.nan) for method, own in maps.items()}
-    yield _Column("", "coverage, %", 1, max, coverage)
-    yield _Column("", "time, s", 2, min, seconds)
-    yield _Column("", "peak memory, MB", 0, min, megabytes)
-    yield _Column("", "scenes", 0, None, {method: len(own) for method, own in maps.items()})
+    yield _Column("", SCORES["coverage"].label, SCORES["coverage"].digits, max, equals, coverage)
+    yield _Column("", "time, s", 2, min, equals, seconds)
+    yield _Column("", "peak memory, MB", 0, min, equals, megabytes)
+    yield _Column("", "scenes", 0, None, [], {method: len(own) for method, own in maps.items()})
 
 
 def _head(columns: list[_Column]) -> Html:
@@ -145,13 +139,13 @@ def _head(columns: list[_Column]) -> Html:
     return element("thead", element("tr", element("td", colspan=2), *over), element("tr", *under))
 
 
-def _cell(column: _Column, method: str, complete: list[str]) -> Html:
-    """The figure and under it the median, bold if no complete method has a better one."""
+def _cell(column: _Column, method: str) -> Html:
+    """The figure and under it the median, bold if it is a rival's and no other has a better one."""
 
     def figure(figures: Figures) -> Html:
         text = number(figures[method], column.digits)
-        rivals = [figures[each] for each in complete if math.isfinite(figures[each])]
-        best = column.best and method in complete and rivals and text == number(column.best(rivals), column.digits)
+        others = [figures[each] for each in column.rivals if math.isfinite(figures[each])]
+        best = method in column.rivals and column.best and others and text == number(column.best(others), column.digits)
         return element("b", text) if best else joined(text)
 
     value = column.figures[method]

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from ..arrays import Map
 from ..outcomes import Comparison
 from ..pages import Html, data_uri, element, joined, scroll_box, wipe_box
-from ._looks import COARSE, LARGEST, Look
-from ._pictures import STEPS, Scale, fit_into, painted, photograph, ramp, sampled, shrunk
+from ..samples import LARGEST, fit_into, sampled
+from ._looks import COARSE, Look
+from ._pictures import STEPS, Scale, painted, photograph, ramp, shrunk
 from ._ranking import NOTHING, number, score_text
 
 SMALLEST = 160  # px, the longer side of the pictures
