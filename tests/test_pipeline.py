@@ -1,5 +1,6 @@
 """The whole method against the oracle, and what a caller may rely on."""
 
+import os
 from functools import cache
 
 import cv2
@@ -462,3 +463,14 @@ def test_the_solver_of_phones_weighs_by_texture_and_smoothness(pair, axis):
         left, right, params.replace(filter="solver", solver_confidence="curvature"), axis=axis
     )
     assert np.abs(by_curvature.disparity - found.disparity).max() > 1e-3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_works_in_a_child_after_a_fork(pair):
+    left, right = as_uint8(pair)
+    expected = dualpix.disparity(left, right, threads=2, **SMALL).disparity.tobytes()
+    child = os.fork()
+    if child == 0:
+        same = dualpix.disparity(left, right, threads=2, **SMALL).disparity.tobytes() == expected
+        os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0

@@ -175,6 +175,7 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 )
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
 @click.option("--filter", "smoothing", type=click.Choice(["none", "guided", "solver"]), help="Smooth the finished map.")
+@click.option("--mem-limit", type=float, metavar="GB", help="Refuse what needs more; by default, more than is free.")
 @click.option("--mask-occluded", is_flag=True, help="NaN where the two views contradict each other.")
 @click.option("--calibration", type=_path, metavar="FILE.json", help="Undo what this calibration found.")
 @click.option("--camera", metavar="NAME", help="Refuse a calibration of another camera.")
@@ -195,6 +196,7 @@ def disparity(
     axis: str | None,
     guide: str | None,
     smoothing: str | None,
+    mem_limit: float | None,
     mask_occluded: bool,
     calibration: str | None,
     camera: str | None,
@@ -225,11 +227,11 @@ def disparity(
     with _output_set(outputs, inputs, force) as files:
         from . import pipeline
         from .io import encode_map, encode_preview
-        from .threads import thread_count
+        from .threads import opencv_threads, thread_count
 
         threads = thread_count(threads)
         lens = _calibration(calibration, camera)
-        with progress_bar(not quiet) as report:
+        with progress_bar(not quiet) as report, opencv_threads(threads):
             result = pipeline.disparity(
                 left,
                 right,
@@ -238,6 +240,7 @@ def disparity(
                 axis=axis,
                 calibration=lens,
                 mask_occluded=mask_occluded,
+                mem_limit=mem_limit,
                 threads=threads,
                 progress=report,
             )

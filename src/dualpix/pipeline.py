@@ -23,9 +23,11 @@ from .errors import InputError, ParameterError
 from .filters import post_filter
 from .io import load_image
 from .matching import border_divisor, local_parabolas, window_taps
+from .memory import check_memory
 from .params import DEFAULT_PRESET, Params, resolve
 from .preprocessing import detail, even, picture, prepare
 from .pyramid import Coefficients, Level, coarse_to_fine, pyramid, tile_ranges
+from .rules import Real, check
 from .threads import thread_count
 
 Image = npt.NDArray[Any] | str | Path
@@ -82,6 +84,7 @@ def disparity(
     axis: str | None = None,
     calibration: Calibration | str | Path | None = None,
     mask_occluded: bool = False,
+    mem_limit: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     **overrides: Any,
@@ -103,6 +106,8 @@ def disparity(
     mask_occluded : bool
         NaN, and confidence 0, where the disparities of the two views contradict each other: one of them does not see
         what the other does. The right view is matched too, which doubles the time.
+    mem_limit : float, optional
+        GB that may be needed beside the views; by default as many as are free. What needs more is refused at once.
     threads : int, optional
         How many to use; by default ``DUALPIX_THREADS``, or else every core. The result does not depend on it.
     progress : callable, optional
@@ -119,7 +124,7 @@ def disparity(
     Raises
     ------
     InputError
-        If an image cannot be read or used.
+        If an image cannot be read or used, or there is not enough memory.
     ParameterError
         If a parameter is unknown, of the wrong type or out of bounds.
     """
@@ -131,6 +136,8 @@ def disparity(
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     threads = thread_count(threads)
+    if mem_limit is not None:
+        mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
     clock = _Clock(progress)
     calib = None
 
@@ -140,6 +147,7 @@ def disparity(
         names = [str(image) if isinstance(image, str | Path) else name for name, image in given.items()]
         _check_sizes(images, names, params)
         shape = images[0].shape[:2]
+        check_memory(names[0], shape, params, mask_occluded or (wide and params.filter != "none"), mem_limit)
         if wide and params.range == "auto" and isinstance(left, str | Path):
             params = params.replace(range=known_range(left, shape["yx".index(axis or "x")]) or "auto")
             calib = None if params.range == "auto" else Path(left).with_name("calib.txt")

@@ -1,6 +1,8 @@
 """How many threads to use."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .rules import Whole, check
 
@@ -17,3 +19,16 @@ def thread_count(threads: int | None) -> int:
         name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() else text
     number: int = check(name, value, Whole(1, 1024))
     return number
+
+
+@contextmanager
+def opencv_threads(threads: int) -> Iterator[None]:
+    """As many threads for OpenCV while the block runs."""
+    import cv2
+
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(threads)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)

@@ -1,11 +1,12 @@
 """What is timed: a method, the views it gets and its threads; and the best times of several, taken in turn."""
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
+
+from ..threads import opencv_threads
 
 Image = npt.NDArray[Any]
 Views = tuple[Image, Image]
@@ -49,16 +50,3 @@ def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, 
 def label(name: Hashable) -> str:
     """For people."""
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
-@contextmanager
-def opencv_threads(threads: int) -> Iterator[None]:
-    """As many threads for OpenCV while the block runs."""
-    import cv2
-
-    before = cv2.getNumThreads()
-    cv2.setNumThreads(threads)
-    try:
-        yield
-    finally:
-        cv2.setNumThreads(before)

@@ -13,7 +13,8 @@ from ..arrays import Map
 from ..matching import local_parabolas, window_taps
 from ..params import preset
 from ..preprocessing import prepare
-from ._cases import Tell, Views, opencv_threads
+from ..threads import opencv_threads
+from ._cases import Tell, Views
 from ._methods import COUNT, FIRST
 
 MULTIPLY_ADDS = 2e9  # enough for threads to start in no time
@@ -65,7 +66,9 @@ def limits(plane: Map, threads: int, repeat: int, tell: Tell) -> dict[str, float
 
 
 def _moving(moved: int, seconds: float, rates: dict[str, float]) -> dict[str, float]:
-    return {"bytes": moved, **_against(seconds, moved / rates["bytes_per_second"])}
+    """Bounds are the time its traffic takes, each byte read or written once, and a copy of all these bytes."""
+    against = _against(seconds, moved / rates["bytes_per_second"])
+    return {"bytes": moved, **against, "of_copy": against["ratio"] / 2}
 
 
 def _against(seconds: float, bound: float) -> dict[str, float]:

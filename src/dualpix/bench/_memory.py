@@ -14,7 +14,8 @@ import numpy as np
 
 from .._worker import _forget_peak, peak_megabytes
 from ..comparison import _status
-from ._cases import Case, Run, Tell, label, opencv_threads
+from ..threads import opencv_threads
+from ._cases import Case, Run, Tell, label
 
 Key = TypeVar("Key", bound=Hashable)
 

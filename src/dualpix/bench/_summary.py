@@ -37,8 +37,9 @@ def _quotient(pair: dict[str, Any], ours: str, theirs: str) -> float:
 
 def _of_kernels(kernels: dict[str, Any]) -> dict[str, float]:
     return {
-        "aggregation, one pass of 8 paths / copy of its bytes": kernels["aggregation"]["ratio"],
-        "aggregation, one robust pass / copy of its bytes": kernels["robust aggregation"]["ratio"],
+        "aggregation, one pass of 8 paths / a copy of its maps": kernels["aggregation"]["of_copy"],
+        "aggregation, one robust pass / a copy of its maps": kernels["robust aggregation"]["of_copy"],
+        "aggregation, one pass of 8 paths / its traffic alone": kernels["aggregation"]["ratio"],
         "cost kernel / its multiply-adds": kernels["cost"]["ratio"],
     }
 
