@@ -6,7 +6,7 @@ from .errors import InputError
 from .params import Params
 
 # float32 maps of the size of the pair that are alive at once, at most, beside the two views.
-PAPER, EXACT, DETAIL, OTHER_VIEW = 9, 10, 2, 3
+PAPER, EXACT, DETAIL, OTHER_VIEW = 9, 8, 1, 3
 FILTER, WIDE_FILTER = 15, 42
 # Of wide baselines: all but the candidates, each of these, and the paper's doubts about them.
 WIDE, CANDIDATE, DOUBTS = 8, 4, 12

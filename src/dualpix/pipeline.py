@@ -279,8 +279,10 @@ def _solve(
                 params.invalid_threshold,
                 threads,
             )
+        guide = level.guide
+        del level, plain, compared, correlated
         with clock("aggregation", scale + 1):
-            return Coefficients(*aggregate(alpha, beta, level.guide, params, iterations[scale], threads))
+            return Coefficients(*aggregate(alpha, beta, guide, params, iterations[scale], threads))
 
     A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
     assert textured is not None

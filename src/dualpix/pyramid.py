@@ -59,20 +59,21 @@ def coarse_to_fine(
 
     ``solve(level, disparities, prior, scale)`` gets whole disparities of its own scale and the coefficients of the
     coarser one (None at the first). ``limits`` are disparities at full size; without, the coarsest scale finds them.
-    With ``wide``, it looks far from the start. Levels are let go once used.
+    With ``wide``, it looks far from the start. Levels are taken out of the list: a solver that lets go of its own
+    frees it.
     """
     coefficients = None
-    for scale in range(len(levels)):
+    scales = len(levels)
+    for scale in range(scales):
         if limits:
-            disparities = searched(limits, 2 ** (len(levels) - 1 - scale))
+            disparities = searched(limits, 2 ** (scales - 1 - scale))
             if coefficients:
                 disparities = narrowed(disparities, coefficients)
-            coefficients = solve(levels[scale], disparities, coefficients, scale)
+            coefficients = solve(levels.pop(0), disparities, coefficients, scale)
         elif coefficients:
-            coefficients = solve(levels[scale], covering(coefficients), coefficients, scale)
+            coefficients = solve(levels.pop(0), covering(coefficients), coefficients, scale)
         else:
-            coefficients = explore(levels[scale], solve, wide)
-        levels[scale] = Level(*[np.empty((0, 0), np.float32)] * 3)
+            coefficients = explore(levels.pop(0), solve, wide)
     assert coefficients is not None
     return coefficients
 
