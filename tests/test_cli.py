@@ -17,7 +17,7 @@ from dualpix.io import read_image, read_map, write_map
 from dualpix.params import load_config, preset, preset_names
 from dualpix.progress import share_done
 
-COMMANDS = ("disparity", "calibrate", "evaluate", "simulate", "presets", "info", "demo")
+COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
 
 
