@@ -66,6 +66,7 @@ void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, 
 }
 
 void power(Output plane, float gamma, float scale, int threads) {
+  require(scale > 0, "scale must be above 0");
   nb::gil_scoped_release release;
   dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
 }
@@ -157,6 +158,7 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, int messages,
   require(paths == 4 || paths == 8, "paths must be 4 or 8");
   if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
   require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
+  require(!disparity || messages == 1, "only exact messages heed the disparity before");
   const float* previous = disparity ? disparity->data() : nullptr;
   const float* inputs[] = {alpha.data(), beta.data(), guide.data(), previous};
   for (const float* output : {A.data(), B.data()})

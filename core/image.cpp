@@ -1,5 +1,6 @@
 #include "image.h"
 
+#include <cmath>
 #include <cstdint>
 
 #include "mirror.h"
@@ -58,12 +59,13 @@ DUALPIX_CLONES void weigh(const float* pixels, float* plane, int n, int channels
   weigh_any(pixels, plane, n, channels, weights, scale);
 }
 
-// v = scale v^gamma, 0 where v is not above 0
-DUALPIX_CLONES void raise(float* plane, int count, float gamma, float scale) {
+// v = scale v^gamma = 2^(gamma log2 v + log2 scale), 0 where v is not above 0
+DUALPIX_CLONES void raise(float* plane, int count, float gamma, float log2_scale) {
   for (int x = 0; x < count; x += kLanes) {
     const int n = std::min(count - x, kLanes);
     const vfloat v = load(plane + x, n);
-    store(plane + x, select(v > 0, scale * exp2(gamma * log2(v)), vfloat{}), n);
+    const vfloat power = min(gamma * log2(v) + log2_scale, splat(127.9f));
+    store(plane + x, select(v > 0, exp2(power), vfloat{}), n);
   }
 }
 
@@ -129,7 +131,8 @@ template void to_plane(const uint16_t*, float*, size_t, int, const float*, float
 template void to_plane(const float*, float*, size_t, int, const float*, float, int);
 
 void power(float* plane, size_t count, float gamma, float scale, int threads) {
-  in_parts(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, scale); });
+  const float log2_scale = std::log2(scale);
+  in_parts(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, log2_scale); });
 }
 
 void pyramid_down(const float* in, float* out, int h, int w, int threads) {

@@ -15,20 +15,20 @@ typedef float float4 __attribute__((vector_size(16)));
 typedef float float16 __attribute__((vector_size(64)));
 
 template <class Vector>
-DUALPIX_INLINE float chains(long steps) {
+DUALPIX_INLINE float chains(int64_t steps) {
   Vector x[kChains];
   for (int i = 0; i < kChains; ++i) x[i] = Vector{} + (float)i;
   const Vector a = Vector{} + 0.5f, b = Vector{} + 1.0f;  // x stays between 0 and kChains
-  for (long step = 0; step < steps; ++step)
+  for (int64_t step = 0; step < steps; ++step)
     for (int i = 0; i < kChains; ++i) x[i] = x[i] * a + b;
   Vector sum = {};
   for (int i = 0; i < kChains; ++i) sum += x[i];
   return sum[0];
 }
 
-DUALPIX_CLONES float chains_of_4(long steps) { return chains<float4>(steps); }
-DUALPIX_CLONES float chains_of_8(long steps) { return chains<vfloat>(steps); }
-DUALPIX_CLONES float chains_of_16(long steps) { return chains<float16>(steps); }
+DUALPIX_CLONES float chains_of_4(int64_t steps) { return chains<float4>(steps); }
+DUALPIX_CLONES float chains_of_8(int64_t steps) { return chains<vfloat>(steps); }
+DUALPIX_CLONES float chains_of_16(int64_t steps) { return chains<float16>(steps); }
 
 }  // namespace
 
@@ -43,7 +43,7 @@ float multiply_adds(double count, int lanes, int threads) {
   const auto run = lanes == 4 ? chains_of_4 : lanes == 8 ? chains_of_8 : chains_of_16;
   std::vector<float> sums(threads);
   run_workers(threads, [&](int worker, int workers) {
-    sums[worker] = run((long)(count / (kChains * lanes * (double)workers)) + 1);
+    sums[worker] = run((int64_t)(count / (kChains * lanes * (double)workers)) + 1);
   });
   float sum = 0;
   for (float each : sums) sum += each;

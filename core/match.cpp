@@ -162,7 +162,7 @@ float vertex_histeq(float l, float r, const float* bias) {
   const float distance = 0.5f - 0.25f * (t + t * t), x = l <= r ? -distance : distance;
   // bias(x), linear between the table's entries
   const float at = 10 * (x + 1);
-  const int low = std::min((int)at, kBiasSteps - 2);
+  const int low = at >= 0 ? std::min((int)at, kBiasSteps - 2) : 0;  // both rises may be infinite, and at no number
   return x - (bias[low] + (at - low) * (bias[low + 1] - bias[low]));
 }
 

@@ -64,7 +64,7 @@ DUALPIX_INLINE vfloat exp2(vfloat x) {
   return (vfloat)((vint)e + ((vint)shifted << 23));
 }
 
-// log2(x) for normal x > 0, to 1e-6.
+// log2(x) for normal x > 0, to 4e-6.
 DUALPIX_INLINE vfloat log2(vfloat x) {
   // x = 2^n m, m in [1/sqrt 2, sqrt 2);  t = (m - 1) / (m + 1);  ln m = 2 (t + t^3 / 3 + t^5 / 5 + t^7 / 7 + ...)
   const vint bits = (vint)x, n = (bits - 0x3f3504f3) >> 23;

@@ -358,3 +358,11 @@ def test_kernel_refuses_ranges(ranges):
     plane = np.zeros((4, 5), np.float32)
     with pytest.raises(ValueError, match="ranges must"):
         local_parabolas(plane, plane, range(-1, 3), PARAMS, 1, ranges=np.array(ranges, np.int32))
+
+
+def test_histeq_survives_infinite_rises():
+    """Images are checked before, but no kernel may crash."""
+    left, right = np.full((6, 12), 5, np.float32), np.full((6, 12), 5, np.float32)
+    right[:, ::4] = np.inf
+    with np.errstate(invalid="ignore"):
+        local_parabolas(left, right, range(-2, 3), PARAMS.replace(window=0.5), 1)

@@ -471,6 +471,9 @@ def test_works_in_a_child_after_a_fork(pair):
     expected = dualpix.disparity(left, right, threads=2, **SMALL).disparity.tobytes()
     child = os.fork()
     if child == 0:
-        same = dualpix.disparity(left, right, threads=2, **SMALL).disparity.tobytes() == expected
-        os._exit(0 if same else 1)
+        try:
+            same = dualpix.disparity(left, right, threads=2, **SMALL).disparity.tobytes() == expected
+            os._exit(0 if same else 1)
+        finally:
+            os._exit(2)
     assert os.waitpid(child, 0)[1] == 0

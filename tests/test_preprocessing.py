@@ -16,7 +16,7 @@ AUTO = preset("auto")
 def evened(left, right, share=0.1):
     left, right = (np.array(view, np.float32) for view in (left, right))
     before = left.copy()
-    _even_out(left, right, share, 1)
+    _even_out(left, right, share)
     np.testing.assert_array_equal(left, before)
     return right
 

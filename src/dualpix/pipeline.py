@@ -147,11 +147,12 @@ def disparity(
         names = [str(image) if isinstance(image, str | Path) else name for name, image in given.items()]
         _check_sizes(images, names, params)
         shape = images[0].shape[:2]
-        check_memory(names[0], shape, params, mask_occluded or (wide and params.filter != "none"), mem_limit)
         if wide and params.range == "auto" and isinstance(left, str | Path):
             params = params.replace(range=known_range(left, shape["yx".index(axis or "x")]) or "auto")
             calib = None if params.range == "auto" else Path(left).with_name("calib.txt")
         aspect = pixel_aspect(params.pixel_aspect, dict(zip(names[:2], images[:2], strict=True)))
+        both = mask_occluded or (wide and params.filter != "none")
+        check_memory(names[0], shape, aspect, params, both, mem_limit)
         hint = None if params.black or (lens and lens.white) else black_hint(*images[:2])
         own = guide is None
         smoothing = picture(images[0 if own else 2], params, own, threads) if params.filter != "none" else None
@@ -166,7 +167,7 @@ def disparity(
         del images
         evidence = None
         if not wide:
-            evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes, threads), threads)
+            evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
         along = axis or (evidence and evidence.axis) or (lens.axis if lens else "x")
         if lens:
             lens.check(shape, names[0], along)
@@ -176,7 +177,7 @@ def disparity(
         limits = None if params.range == "auto" else _limits(params.range, stretch, planes.left.shape[1], along)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
         order = stereo.order(planes, params, threads) if wide and not blank else None
-        both = not blank and (mask_occluded or (wide and params.filter != "none"))
+        both &= not blank
         other = stereo.mirrored(planes) if both else None
         published = params.filter == "solver" and params.solver_confidence == "texture"
         matchable = texture(planes.left, params) if published else None

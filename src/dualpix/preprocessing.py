@@ -10,7 +10,7 @@ from . import _core
 from .arrays import Map, as_row, full_scale
 from .errors import ParameterError
 from .params import Params
-from .pyramid import Level, half_size
+from .pyramid import Level
 
 LUMA = (0.299, 0.587, 0.114)
 MEAN = (1 / 3, 1 / 3, 1 / 3)
@@ -34,7 +34,7 @@ def prepare(
         left /= white[0]
         right /= white[1]
     if params.vignetting and np.ptp(left) and np.ptp(right):
-        _even_out(left, right, params.vignetting, threads)
+        _even_out(left, right, params.vignetting)
     own = len(images) == 2
     if own and images[0].ndim == 2 and params.guide_gamma == 1 and not params.exposure:
         return Level(left, right, left)
@@ -51,14 +51,14 @@ def prepare(
     return Level(left, right, edges)
 
 
-def even(planes: Level, threads: int) -> Map:
+def even(planes: Level) -> Map:
     """The right view as `_even_out` makes it, for presets that match it as it is."""
     right = planes.right.copy()
-    _even_out(planes.left, right, WIDE, threads)
+    _even_out(planes.left, right, WIDE)
     return right
 
 
-def _even_out(left: Map, right: Map, share: float, threads: int) -> None:
+def _even_out(left: Map, right: Map, share: float) -> None:
     """Bring the right view to the brightness that the left one has around every pixel, ``R LPF(L) / LPF(R)``.
 
     The low-pass is a Gaussian whose STD is that share of the longer side. Ratios are followed but for UNSURE:
@@ -71,9 +71,8 @@ def _even_out(left: Map, right: Map, share: float, threads: int) -> None:
     size = max(1, round(shrunk * width)), max(1, round(shrunk * height))
     low_passes = []
     for view in (left, right):
-        while max(view.shape) > 4 * SMALL:
-            view = half_size(view, threads)
-        small = cv2.resize(view, size, interpolation=cv2.INTER_AREA)
+        quarter = view if max(view.shape) <= 4 * SMALL or min(view.shape) < 4 else _quarter(view)
+        small = cv2.resize(quarter, size, interpolation=cv2.INTER_AREA)
         low_passes.append(cv2.GaussianBlur(small, (0, 0), share * max(size), borderType=cv2.BORDER_REFLECT))
     darkest = 1e-3 * max(float(view.max()) for view in low_passes)
     if darkest == 0:
@@ -82,6 +81,15 @@ def _even_out(left: Map, right: Map, share: float, threads: int) -> None:
     ratio = np.clip(np.log(of_left / of_right), -math.log(STEEPEST), math.log(STEEPEST))
     gain = np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - UNSURE, 0))
     right *= cv2.resize(gain, (width, height), interpolation=cv2.INTER_LINEAR)
+
+
+def _quarter(view: Map) -> Map:
+    """The means of squares of four: from there to any other size it is not far. Up to three px are left out."""
+    import cv2
+
+    height, width = (n // 4 for n in view.shape)
+    means = cv2.resize(view[: 4 * height, : 4 * width], (width, height), interpolation=cv2.INTER_AREA)
+    return np.asarray(means, np.float32)
 
 
 def picture(image: npt.NDArray[Any], params: Params, own: bool, threads: int) -> npt.NDArray[Any]:

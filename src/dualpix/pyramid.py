@@ -39,14 +39,13 @@ def pyramid(level: Level, scales: int, threads: int) -> list[Level]:
     levels = [level]
     for _ in range(scales - 1):
         finer = levels[-1]
-        left, right = half_size(finer.left, threads), half_size(finer.right, threads)
-        guide = left if finer.guide is finer.left else half_size(finer.guide, threads)
+        left, right = _half(finer.left, threads), _half(finer.right, threads)
+        guide = left if finer.guide is finer.left else _half(finer.guide, threads)
         levels.append(Level(left, right, guide))
     return levels[::-1]
 
 
-def half_size(image: Map, threads: int) -> Map:
-    """Pixel i lies at pixel 2 i of the image."""
+def _half(image: Map, threads: int) -> Map:
     half = np.empty([(n + 1) // 2 for n in image.shape], np.float32)
     _core.pyramid_down(image, half, threads)
     return half
@@ -91,6 +90,7 @@ def explore(level: Level, solve: Solver, wide: bool = False) -> Coefficients:
         coefficients = solve(level, range(-reach - 1, reach + 2), None, 0)
         sureness.append(coefficients.A.mean(dtype=np.float64))
         low, high = extremes(coefficients)
+        del coefficients
         clear = max(-low, high) < reach - 1
         if clear or 2 * reach > widest:
             break

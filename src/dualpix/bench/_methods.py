@@ -22,11 +22,13 @@ def dual_pixel_cases(views: Views, threads: int) -> dict[str, Case]:
     runs: dict[str, Run] = {name: partial(ours, preset=name) for name in PRESETS}
     if not left_out(views):
         runs["own SGM"] = partial(own_sgm, limits=(FIRST, FIRST + COUNT - 1))
-    runs |= {name: partial(sgbm, mode=mode, first=FIRST, count=COUNT) for mode, name in NAMES.items()}
+    theirs: dict[str, Run] = {name: partial(sgbm, mode=mode, first=FIRST, count=COUNT) for mode, name in NAMES.items()}
     if views[0].ndim == 3:
         grey = {f"{NAMES[mode]}, grey": mode for mode in ("5way", "hh")}
-        runs |= {name: partial(grey_sgbm, mode=mode, first=FIRST, count=COUNT) for name, mode in grey.items()}
-    return {name: Case(run, views, threads) for name, run in runs.items()}
+        theirs |= {name: partial(grey_sgbm, mode=mode, first=FIRST, count=COUNT) for name, mode in grey.items()}
+    eight_bit = _bytes(views[0]), _bytes(views[1])
+    cases = {name: Case(run, views, threads) for name, run in runs.items()}
+    return cases | {name: Case(run, eight_bit, threads) for name, run in theirs.items()}
 
 
 def left_out(views: Views) -> dict[str, str]:
@@ -59,16 +61,16 @@ def sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: 
     """OpenCV's, with its usual penalties, on the threads set for OpenCV."""
     import cv2
 
-    views = _bytes(left), _bytes(right)
     area = BLOCK**2 * (3 if left.ndim == 3 else 1)
-    cv2.StereoSGBM.create(first, count, BLOCK, 8 * area, 32 * area, mode=getattr(cv2, MODES[mode])).compute(*views)
+    matcher = cv2.StereoSGBM.create(first, count, BLOCK, 8 * area, 32 * area, mode=getattr(cv2, MODES[mode]))
+    matcher.compute(left, right)
 
 
 def grey_sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: int) -> None:
     """The same of the views made grey."""
     import cv2
 
-    left, right = (np.asarray(cv2.cvtColor(_bytes(view), cv2.COLOR_RGB2GRAY)) for view in (left, right))
+    left, right = (np.asarray(cv2.cvtColor(view, cv2.COLOR_RGB2GRAY)) for view in (left, right))
     sgbm(left, right, threads, mode, first, count)
 
 

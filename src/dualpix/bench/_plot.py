@@ -73,7 +73,10 @@ def _panels(record: Mapping[str, Any]) -> Sequence[Panel]:
     return panels
 
 
-def _bars(title: str, values: Mapping[str, float], form: str) -> Panel:
+def _bars(title: str, measured: Mapping[str, float], form: str) -> Panel:
+    values = {name: value for name, value in measured.items() if math.isfinite(value)}
+    if not values:
+        return _nothing(title)
     longest = (PANEL - NAME - VALUE) / max(values.values())
     shapes: list[Shape] = [Words(title, 0, 14, colour="ink")]
     for i, (name, value) in enumerate(values.items()):
@@ -84,11 +87,17 @@ def _bars(title: str, values: Mapping[str, float], form: str) -> Panel:
     return shapes, BARS + ROW * len(values)
 
 
+def _nothing(title: str) -> Panel:
+    return [Words(title, 0, 14, colour="ink"), Words("could not be measured", 0, 34)], BARS + ROW
+
+
 def _lines(title: str, series: Mapping[str, Any], what: str) -> Panel:
     """Both axes logarithmic; the names above the axes, with the exponents."""
     left, top, right, bottom = AXES
     xs = sorted({x for each in series.values() for x in each["x"]})
     ys = [y for each in series.values() for y in each[what] if math.isfinite(y) and y > 0]
+    if not ys:
+        return _nothing(title)
     low, high = _limits(ys)
     x_at = _scale(xs[0], xs[-1], left, right)
     y_at = _scale(low, high, bottom, top)
