@@ -71,6 +71,14 @@ void power(Output plane, float gamma, float scale, int threads) {
   dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
 }
 
+void confidence(Map A, Output most, Map least, Array<const unsigned char, 2> textured, float sure, int threads) {
+  same_shape(A, most, "most must have the shape of A");
+  same_shape(A, least, "least must have the shape of A");
+  same_shape(A, textured, "textured must have the shape of A");
+  nb::gil_scoped_release release;
+  dualpix::confidence(A.data(), most.data(), least.data(), textured.data(), A.size(), sure, threads);
+}
+
 void pyramid_down(Map image, Output half, int threads) {
   check_size(image);
   require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
@@ -127,6 +135,16 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   nb::gil_scoped_release release;
   dualpix::match(left.data(), right.data(), alpha.data(), beta.data(), (int)left.shape(0), (int)left.shape(1), options,
                  threads);
+}
+
+void tile_extremes(Map d, int reach, Output least, Output most, int threads) {
+  check_size(d);
+  require(reach >= 0 && reach <= kLargest, "reach must be 0 to 2^20");
+  const size_t side = dualpix::kTile / 2, down = (d.shape(0) + side - 1) / side, across = (d.shape(1) + side - 1) / side;
+  require(least.shape(0) == down && least.shape(1) == across, "least must have a value for each tile");
+  same_shape(least, most, "most must have the shape of least");
+  nb::gil_scoped_release release;
+  dualpix::tile_extremes(d.data(), (int)d.shape(0), (int)d.shape(1), reach, least.data(), most.data(), threads);
 }
 
 void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_A, std::optional<Map> prior_B,
@@ -379,6 +397,8 @@ NB_MODULE(_core, m) {
   m.def("to_plane", to_plane<float>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a,
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
   m.def("power", power, map("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
+  m.def("confidence", confidence, map("A"), map("most"), map("least"), map("textured"), "sure"_a, "threads"_a,
+        "most = A' / (A' + sure), 1 / A' = 1 / A + (most - least)^2 / 12, or 0 where not textured.");
   m.def("pyramid_down", pyramid_down, map("image"), map("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
   m.def("subtract_bilateral", subtract_bilateral, map("image"), map("out"), "threads"_a,
@@ -388,6 +408,8 @@ NB_MODULE(_core, m) {
         "noise_floor"_a, "cost"_a, "threads"_a, map("ranges").none() = nb::none(),
         "Local parabolas from the windowed cost over the disparities first .. first + count - 1, or those of each tile.");
   m.attr("tile") = dualpix::kTile;
+  m.def("tile_extremes", tile_extremes, map("d"), "reach"_a, map("least"), map("most"), "threads"_a,
+        "The least and the greatest coarse disparity in and around each tile of the finer scale.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");

@@ -69,6 +69,15 @@ DUALPIX_CLONES void raise(float* plane, int count, float gamma, float log2_scale
   }
 }
 
+// A' / (A' + sure) with 1 / A' = 1 / A + r^2 / 12:  A / (A (1 + r^2 sure / 12) + sure)
+DUALPIX_CLONES void trust(const float* A, float* most, const float* least, const unsigned char* textured, int n,
+                          float sure) {
+  for (int i = 0; i < n; ++i) {
+    const float r = most[i] - least[i];
+    most[i] = (float)textured[i] * (A[i] / (A[i] * (1 + r * r * (sure / 12)) + sure));
+  }
+}
+
 DUALPIX_CLONES void weigh_five_rows(const float* const rows[5], float* out, int w) {
   for (int x = 0; x < w; ++x)
     out[x] = (rows[0][x] + rows[4][x] + 4 * (rows[1][x] + rows[3][x]) + 6 * rows[2][x]) * (1.0f / 16);
@@ -133,6 +142,13 @@ template void to_plane(const float*, float*, size_t, int, const float*, float, i
 void power(float* plane, size_t count, float gamma, float scale, int threads) {
   const float log2_scale = std::log2(scale);
   in_parts(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, log2_scale); });
+}
+
+void confidence(const float* A, float* most, const float* least, const unsigned char* textured, size_t count, float sure,
+                int threads) {
+  in_parts(count, threads, [&](size_t begin, int n) {
+    trust(A + begin, most + begin, least + begin, textured + begin, n, sure);
+  });
 }
 
 void pyramid_down(const float* in, float* out, int h, int w, int threads) {

@@ -13,6 +13,11 @@ void to_plane(const T* pixels, float* plane, size_t count, int channels, const f
 // v = scale v^gamma in place, 0 where v is not above 0.
 void power(float* plane, size_t count, float gamma, float scale, int threads);
 
+// How far to trust pixels of curvature A, in `most`, given the most and the least disparity around them: the curvature
+// for a confidence of 1/2 is `sure`. 0 where textured is 0, else it is 1.
+void confidence(const float* A, float* most, const float* least, const unsigned char* textured, size_t count, float sure,
+                int threads);
+
 // Half size by 1 4 6 4 1 with symmetric borders: out(i) lies at in(2 i). out is ceil(h/2) x ceil(w/2).
 void pyramid_down(const float* in, float* out, int h, int w, int threads);
 

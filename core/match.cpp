@@ -276,6 +276,14 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
   }
 }
 
+DUALPIX_CLONES void widen(const float* d, int count, float* least, float* most) {
+  vfloat low = splat(*least), high = splat(*most);
+  int x = 0;
+  for (; x + kLanes <= count; x += kLanes) low = min(low, load(d + x)), high = max(high, load(d + x));
+  for (int i = 0; i < kLanes; ++i) *least = std::min(*least, low[i]), *most = std::max(*most, high[i]);
+  for (; x < count; ++x) *least = std::min(*least, d[x]), *most = std::max(*most, d[x]);
+}
+
 }  // namespace
 
 void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
@@ -287,6 +295,17 @@ void match(const float* left, const float* right, float* alpha, float* beta, int
     Matching own = options;
     if (options.ranges) own.first = options.ranges[2 * i], own.count = options.ranges[2 * i + 1];
     match_tile(left, right, alpha, beta, h, w, extent, own, tile);
+  });
+}
+
+void tile_extremes(const float* d, int coarse_h, int coarse_w, int reach, float* least, float* most, int threads) {
+  constexpr int kSide = kTile / 2;
+  const int across = (coarse_w + kSide - 1) / kSide, down = (coarse_h + kSide - 1) / kSide;
+  parallel_for(across * down, threads, [] { return 0; }, [&](int i, int) {
+    const int x0 = std::max(i % across * kSide - reach, 0), x1 = std::min((i % across + 1) * kSide + reach, coarse_w);
+    const int y0 = std::max(i / across * kSide - reach, 0), y1 = std::min((i / across + 1) * kSide + reach, coarse_h);
+    least[i] = most[i] = d[(size_t)y0 * coarse_w + x0];
+    for (int y = y0; y < y1; ++y) widen(d + (size_t)y * coarse_w + x0, x1 - x0, least + i, most + i);
   });
 }
 

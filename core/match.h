@@ -30,4 +30,8 @@ struct Matching {
 void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
            int threads);
 
+// The least and the greatest disparity of the coarser scale (ceil(h/2) x ceil(w/2)) in each tile of the finer one, h x w,
+// and up to `reach` coarse pixels around it: one of each a tile, row by row of tiles.
+void tile_extremes(const float* d, int coarse_h, int coarse_w, int reach, float* least, float* most, int threads);
+
 }  // namespace dualpix

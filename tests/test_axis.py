@@ -121,7 +121,7 @@ def test_a_shift_along_the_diagonal_is_none_along_an_axis():
 def test_small_shifts_are_the_least_squares_fit_of_every_tile():
     left, right = (view[: TILE + 2, : 2 * TILE + 2] for view in textured_pair((60, 60), 0.4))
     right = right * np.linspace(1, 1.1, right.shape[1], dtype=np.float32)
-    found = small_shifts(left, right)
+    found = small_shifts(left, right, 2)
     taps = np.array([1, 4, 6, 4, 1]) / 16
 
     def smooth(view):

@@ -14,7 +14,7 @@ RNG = np.random.default_rng(5)
 def trust(A, d=None, params=AUTO):
     A = np.asarray(A, np.float32)
     d = np.zeros_like(A) if d is None else np.asarray(d, np.float32)
-    return confidence(A, d, np.ones(A.shape, np.uint8), params)
+    return confidence(A, d, np.ones(A.shape, np.uint8), params, 2)
 
 
 def test_half_sure_is_a_curvature_of_25():
@@ -61,7 +61,7 @@ def test_grows_with_the_curvature_and_stays_within_0_and_1(messages):
 def test_nothing_matched_is_nothing_known(messages):
     A, textured = np.full((3, 4), 1e5, np.float32), np.zeros((3, 4), np.uint8)
     textured[1, 2] = 1
-    found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages))
+    found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages), 1)
     assert np.argwhere(found).tolist() == [[1, 2]]
 
 

@@ -169,7 +169,7 @@ def coefficients(d):
 def test_each_tile_covers_what_the_coarser_scale_has_found_around_it(shape, reach):
     d, side = RNG.uniform(-6, 6, shape), _core.tile // 2
     disparities = range(-11, 14)
-    ranges = tile_ranges(disparities, coefficients(d), reach)
+    ranges = tile_ranges(disparities, coefficients(d), reach, 2)
     assert ranges.shape == (-(-shape[0] // side), -(-shape[1] // side), 2)
     around = reach // 2 + 1
     for i, j in np.ndindex(ranges.shape[:2]):
@@ -182,7 +182,7 @@ def test_each_tile_covers_what_the_coarser_scale_has_found_around_it(shape, reac
 
 @pytest.mark.parametrize("d", [-50.0, 0.0, 50.0])
 def test_a_tile_stays_within_the_common_range_and_has_three_disparities(d):
-    ((first, count),) = tile_ranges(range(-4, 3), coefficients(np.full((20, 20), d)), 5)[0]
+    ((first, count),) = tile_ranges(range(-4, 3), coefficients(np.full((20, 20), d)), 5, 1)[0]
     assert count >= 3
     assert first >= -4
     assert first + count <= 3

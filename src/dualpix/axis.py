@@ -5,6 +5,8 @@ The views are compared tile by tile at every scale. Brightness does not count: e
 
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,10 +102,10 @@ def _comparisons(left: Map, right: Map, threads: int) -> Iterator[Axis]:
     halvings = math.log2(max(min(left.shape) / (COARSEST * TILE), 1))
     coarsest, *finer = pyramid(Level(left, right, left), 1 + int(halvings), threads)
     yield verdict(large_shifts(coarsest.left, coarsest.right), MOST)
-    yield verdict(small_shifts(coarsest.left, coarsest.right), LEAST)
+    yield verdict(small_shifts(coarsest.left, coarsest.right, threads), LEAST)
     for level in finer:
         if level.left.size <= LARGEST:
-            yield verdict(small_shifts(level.left, level.right), LEAST)
+            yield verdict(small_shifts(level.left, level.right, threads), LEAST)
 
 
 def verdict(tiles: Unexplained, least: float) -> Axis:
@@ -121,7 +123,7 @@ def verdict(tiles: Unexplained, least: float) -> Axis:
     return Axis(one if reliable else None, share["x"], share["y"], sureness)
 
 
-def small_shifts(left: Map, right: Map) -> Unexplained:
+def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
     """Shifts of up to about a pixel: ``L - R = a + (b + c x + e y) M - d M'``, least squares in every tile.
 
     M is the mean of the views, M' its slope along the axis. The gain b, c, e may change across the tile.
@@ -131,20 +133,23 @@ def small_shifts(left: Map, right: Map) -> Unexplained:
     M_x, M_y = M[1:-1, 2:] - M[1:-1, :-2], M[2:, 1:-1] - M[:-2, 1:-1]
     M = M[1:-1, 1:-1]
     x, y = (np.arange(n, dtype=np.float32) % TILE - TILE // 2 for n in M.shape[::-1])
-    C = _covariances([E, M_x, M_y, M, x * M, y[:, None] * M])
+    C = _covariances([E, M_x, M_y, M, x * M, y[:, None] * M], threads)
     for gain in (3, 4, 5):
         C = _without(C, gain)
     return Unexplained(*(rest[:, 0, 0].clip(min=0) for rest in (C, _without(C, 1), _without(C, 2))))
 
 
-def _covariances(planes: list[npt.NDArray[Any]]) -> Tiles:
+def _covariances(planes: list[npt.NDArray[Any]], threads: int) -> Tiles:
     """Of any two planes in every tile: tiles x planes x planes."""
     planes = [plane - plane.mean() for plane in planes]  # large means would cost digits
     means = [_means(plane, TILE) for plane in planes]
     C = np.empty((len(means[0]), len(planes), len(planes)))
-    for i in range(len(planes)):
-        for j in range(i + 1):
-            C[:, i, j] = C[:, j, i] = _means(planes[i] * planes[j], TILE) - means[i] * means[j]
+
+    def fill(i: int, j: int) -> None:
+        C[:, i, j] = C[:, j, i] = _means(planes[i] * planes[j], TILE) - means[i] * means[j]
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, *zip(*combinations_with_replacement(range(len(planes)), 2), strict=True)))
     return C
 
 

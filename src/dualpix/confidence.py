@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from .arrays import Map
 from .matching import window_taps
 from .params import Params
@@ -17,7 +18,7 @@ GRADIENT, CONTRAST = np.float32(3), np.float32(3)
 ROUGH = np.float32(0.03)  # px
 
 
-def confidence(A: Map, d: Map, textured: Mask, params: Params) -> Map:
+def confidence(A: Map, d: Map, textured: Mask, params: Params, threads: int) -> Map:
     """In [0, 1], growing with the aggregated curvature A; 0 where not `textured`.
 
     Exact messages over curvatures relative to the noise make A an inverse variance, the same for any camera and
@@ -27,17 +28,14 @@ def confidence(A: Map, d: Map, textured: Mask, params: Params) -> Map:
     """
     if params.messages != "exact" or not params.noise_floor or params.candidates > 1:
         result: Map = A / (A + np.float32(max(A.mean(dtype=np.float64), 1e-30)))
-    else:
-        # A' / (A' + SURE) with 1 / A' = 1 / A + r^2 / 12:  A / (A (1 + r^2 SURE / 12) + SURE)
-        result = _span(d, _square(params))
-        result *= result
-        result *= np.float32(SURE / 12)
-        result += 1
-        result *= A
-        result += np.float32(SURE)
-        np.divide(A, result, out=result)
-    result *= textured
-    return result
+        result *= textured
+        return result
+    import cv2
+
+    square = _square(params)
+    most, least = (np.asarray(spread(d, square), np.float32) for spread in (cv2.dilate, cv2.erode))
+    _core.confidence(A, most, least, textured, SURE, threads)
+    return most
 
 
 def texture(view: Map, params: Params) -> Map:
@@ -78,15 +76,6 @@ def _square(params: Params) -> Mask:
     """As many ones as the matching window has pixels."""
     side = 2 * len(window_taps(params)) - 1
     return np.ones((side, side), np.uint8)
-
-
-def _span(d: Map, square: Mask) -> Map:
-    """Largest less smallest disparity of the square around every pixel."""
-    import cv2
-
-    span = np.asarray(cv2.dilate(d, square), np.float32)
-    span -= cv2.erode(d, square)
-    return span
 
 
 def _mean(values: Map, params: Params) -> Map:

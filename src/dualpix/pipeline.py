@@ -265,8 +265,9 @@ def _solve(
                 local = stereo.local_parabolas(compared, correlated, level.guide, disparities, params, threads)
                 alpha, beta, objections = local.alpha, local.beta, local.objections(order, limits)
             else:
-                narrow = prior and params.messages == "exact"  # the published method has one range for all
-                ranges = tile_ranges(disparities, prior, window_taps(params).size) if prior and narrow else None
+                ranges = None
+                if prior and params.messages == "exact":  # the published method has one range for all
+                    ranges = tile_ranges(disparities, prior, window_taps(params).size, threads)
                 alpha, beta = local_parabolas(*compared, disparities, params, threads, correlated, ranges)
             textured = near_texture(alpha, textured if prior else None, params)
             _core.condition(
@@ -290,7 +291,7 @@ def _solve(
     with clock("confidence"):
         d = minimizer(A, B, threads)
         del B
-        trust = confidence(A, d, textured, params)
+        trust = confidence(A, d, textured, params, threads)
         ends = searched if order is None else searched[1:-1]
         low, high = limits or (float(ends[0]), float(ends[-1]))
         trust[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0

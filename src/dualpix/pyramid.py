@@ -121,22 +121,17 @@ def covering(coarser: Coefficients) -> range:
     return around(2 * low, 2 * high)
 
 
-def tile_ranges(disparities: range, coarser: Coefficients, reach: int) -> Ranges:
+def tile_ranges(disparities: range, coarser: Coefficients, reach: int, threads: int) -> Ranges:
     """First and number of those of the disparities that each tile of the finer scale needs.
 
     They cover what the coarser scale has found there and up to ``reach`` px around, doubled, with a margin.
     """
-    import cv2
-
-    d = minimizer(*coarser)
-    square = np.ones((2 * (reach // 2) + 3,) * 2, np.uint8)
-    ys, xs = (np.arange(0, n, _core.tile // 2) for n in d.shape)
-    least, most = (
-        2 * extreme.reduceat(extreme.reduceat(spread(d, square), ys, 0), xs, 1)
-        for extreme, spread in ((np.minimum, cv2.erode), (np.maximum, cv2.dilate))
-    )
-    first = np.clip(np.floor(least) - TILE_MARGIN, disparities[0], disparities[-3])
-    last = np.clip(np.ceil(most) + TILE_MARGIN, first + 2, disparities[-1])
+    d = minimizer(*coarser, threads)
+    tiles = [-(-n // (_core.tile // 2)) for n in d.shape]
+    least, most = np.empty(tiles, np.float32), np.empty(tiles, np.float32)
+    _core.tile_extremes(d, reach // 2 + 1, least, most, threads)
+    first = np.clip(np.floor(2 * least) - TILE_MARGIN, disparities[0], disparities[-3])
+    last = np.clip(np.ceil(2 * most) + TILE_MARGIN, first + 2, disparities[-1])
     return np.stack([first, last - first + 1], axis=2).astype(np.int32)
 
 
