@@ -94,14 +94,7 @@ DUALPIX_INLINE void meet(const float* const* smoothed, Row& row, float* costs, W
 
 DUALPIX_CLONES void meet_left(int kept, const float* const* smoothed, Row& row, float* costs, Window window,
                               Minimum kind, int i, float d) {
-  switch (kept) {
-    case 1: return meet<1>(smoothed, row, costs, window, kind, i, d);
-    case 2: return meet<2>(smoothed, row, costs, window, kind, i, d);
-    case 3: return meet<3>(smoothed, row, costs, window, kind, i, d);
-    case 4: return meet<4>(smoothed, row, costs, window, kind, i, d);
-    case 5: return meet<5>(smoothed, row, costs, window, kind, i, d);
-    default: return meet<6>(smoothed, row, costs, window, kind, i, d);
-  }
+  with_kept(kept, [&](auto K) __attribute__((always_inline)) { meet<K>(smoothed, row, costs, window, kind, i, d); });
 }
 
 // The same costs, n of them, seen from the right image.

@@ -1,11 +1,26 @@
 // The local term of wide baselines: not one parabola a pixel but a few, the lowest minima of its cost.
 #pragma once
 
+#include <type_traits>
+
 #include "cost.h"
 
 namespace dualpix {
 
 constexpr int kMostKept = 6;
+
+// run(K) with the number kept known to the compiler.
+template <class Run>
+DUALPIX_INLINE void with_kept(int kept, const Run& run) {
+  switch (kept) {
+    case 1: return run(std::integral_constant<int, 1>());
+    case 2: return run(std::integral_constant<int, 2>());
+    case 3: return run(std::integral_constant<int, 3>());
+    case 4: return run(std::integral_constant<int, 4>());
+    case 5: return run(std::integral_constant<int, 5>());
+    default: return run(std::integral_constant<int, kMostKept>());
+  }
+}
 
 enum class Minimum { whole, parabola };  // where it lies: at the disparity itself, or at the vertex between
 

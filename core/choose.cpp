@@ -137,14 +137,7 @@ DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, int begin, int end, con
 
 DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, int begin, int end, const Penalties& p,
                               Front& before, Front& now) {
-  switch (kept) {
-    case 1: return walk_on<1>(maps, at, begin, end, p, before, now);
-    case 2: return walk_on<2>(maps, at, begin, end, p, before, now);
-    case 3: return walk_on<3>(maps, at, begin, end, p, before, now);
-    case 4: return walk_on<4>(maps, at, begin, end, p, before, now);
-    case 5: return walk_on<5>(maps, at, begin, end, p, before, now);
-    default: return walk_on<6>(maps, at, begin, end, p, before, now);
-  }
+  with_kept(kept, [&](auto K) __attribute__((always_inline)) { walk_on<K>(maps, at, begin, end, p, before, now); });
 }
 
 // ---- the choice ------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def run(job: Job) -> Outcome:
     try:
         if isinstance(job.method, Function):
             job.method.function()  # imports it, before the clock runs too
-        _forget_peak()
+        forget_peak()
         start = time.perf_counter()
         d, confidence = job.method.run(scene, job.threads)
         seconds, megabytes = time.perf_counter() - start, peak_megabytes()
@@ -92,7 +92,7 @@ def peak_megabytes() -> float:
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def _forget_peak() -> None:
+def forget_peak() -> None:
     """Reading the scene does not count, where the system can be told."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

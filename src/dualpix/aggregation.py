@@ -28,7 +28,7 @@ def paper(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
         last = i + 1 == iterations
         scale = 1 if last else 1 / params.paths
         T2 = JUMPS[min(i, len(JUMPS) - 1)]
-        _pass(alpha, beta, guide, A, B, params, params.penalty, None, 0, scale, T2, threads)
+        one_pass(alpha, beta, guide, A, B, params, params.penalty, None, 0, scale, T2, threads)
         if not last:
             alpha, beta, A, B = A, B, alpha, beta
             if N is not None:
@@ -52,11 +52,11 @@ def exact(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
     for i in range(passes):
         tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
         before, after = (d if i and tau else None), (d if i + 1 < passes else None)
-        _pass(alpha, beta, guide, A, B, params, P, before, tau, 1, 0, threads, after)
+        one_pass(alpha, beta, guide, A, B, params, P, before, tau, 1, 0, threads, after)
     return A, B
 
 
-def _pass(
+def one_pass(
     alpha: Map,
     beta: Map,
     guide: Map,
@@ -71,6 +71,7 @@ def _pass(
     threads: int,
     minimizer: Map | None = None,
 ) -> None:
+    """All paths once: A and B, times scale, and -B / (2 A) where a map for that is given; robust if d is."""
     _core.aggregate(
         alpha,
         beta,

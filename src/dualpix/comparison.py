@@ -148,7 +148,7 @@ def _in_a_process(job: Job) -> Outcome:
         if os.environ.get("DUALPIX_DEBUG") == "1":
             sys.stderr.write(said.read().decode(errors="replace"))
         if done.returncode:
-            return failure(job.scene.name, job.method.name, f"its process ended with {_status(done.returncode)}")
+            return failure(job.scene.name, job.method.name, f"its process ended with {exit_status(done.returncode)}")
         try:
             outcome: Outcome = pickle.load(answer)
         except (EOFError, pickle.UnpicklingError):  # it was not our code that ended it
@@ -156,7 +156,8 @@ def _in_a_process(job: Job) -> Outcome:
         return outcome
 
 
-def _status(code: int) -> str:
+def exit_status(code: int) -> str:
+    """How a process ended, in words."""
     if code >= 0:
         return f"exit status {code}"
     kind = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"

@@ -41,9 +41,11 @@ def comparison_lines(comparison: Comparison) -> str:
     for protocol, scores in _protocols(comparison).items():
         columns = [column for score in scores for column in _columns(comparison, protocol, score)]
         heads = [protocol, *(head for head, _ in columns)]
-        parts.append(_table([heads, *([names[method], *(cell(method) for _, cell in columns)] for method in ranked)]))
+        parts.append(
+            text_table([heads, *([names[method], *(cell(method) for _, cell in columns)] for method in ranked)])
+        )
     costs = (_cost(comparison, method) for method in ranked)
-    parts.append(_table([["cost", "time, s", "median", "peak, MB", "scenes"], *costs]))
+    parts.append(text_table([["cost", "time, s", "median", "peak, MB", "scenes"], *costs]))
     if any(map(comparison.partial, ranked)):
         parts.append(f"* {partial_note(comparison)}")
     return "\n\n".join(parts)
@@ -148,7 +150,7 @@ def _title(comparison: Comparison) -> str:
     return f"{comparison.dataset}: {count}; means, lower is better, but for covered"
 
 
-def _table(rows: Iterable[list[str]]) -> str:
+def text_table(rows: Iterable[list[str]]) -> str:
     """The first column to the left, figures to the right."""
     cells = list(rows)
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..aggregation import _pass, minimizer
+from ..aggregation import minimizer, one_pass
 from ..arrays import Map
 from ..matching import local_parabolas, window_taps
 from ..params import preset
@@ -38,7 +38,8 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     def pass_of(d: Map | None) -> float:
         tell("aggregation, robust" if d is not None else "aggregation")
         return _best(
-            lambda: _pass(alpha, beta, planes.guide, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads), repeat
+            lambda: one_pass(alpha, beta, planes.guide, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads),
+            repeat,
         )[0]
 
     plain = pass_of(None)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._worker import _forget_peak, peak_megabytes
-from ..comparison import _status
+from .._worker import forget_peak, peak_megabytes
+from ..comparison import exit_status
 from ..threads import opencv_threads
 from ._cases import Case, Run, Tell, label
 
@@ -55,7 +55,7 @@ def peak(case: Case) -> Peak:
     if os.environ.get("DUALPIX_DEBUG") == "1":
         sys.stderr.write(done.stderr.decode(errors="replace"))
     if done.returncode:
-        return Peak(float("nan"), float("nan"), f"its process ended with {_status(done.returncode)}")
+        return Peak(float("nan"), float("nan"), f"its process ended with {exit_status(done.returncode)}")
     return Peak(*json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -70,7 +70,7 @@ def main() -> None:
 def _measured(run: Run, folder: str, threads: int) -> tuple[float, float]:
     left, right = (np.load(Path(folder, name)) for name in ("left.npy", "right.npy"))
     with opencv_threads(threads):
-        _forget_peak()
+        forget_peak()
         before = peak_megabytes()
         run(left, right, threads)
         after = peak_megabytes()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..tables import _table
+from ..tables import text_table
 from ._methods import NAMES
 
 Rows = list[list[str]]
@@ -45,12 +45,12 @@ def _methods(section: dict[str, Any]) -> Iterator[str]:
         f"simulated stereo pair, {wide['width']}x{wide['height']}, {wide['disparities']} disparities", wide, NAMES["hh"]
     )
     seconds = ([name, f"{value:.3f}"] for name, value in process["seconds"].items())
-    yield _table([[f"whole process, {process['width']}x{process['height']}", "time, s"], *seconds])
+    yield text_table([[f"whole process, {process['width']}x{process['height']}", "time, s"], *seconds])
 
 
 def _times(head: str, pair: dict[str, Any], base: str) -> str:
     rows = ([name, f"{each['seconds']:.3f}", f"{each['ratio']:.3f}"] for name, each in pair["methods"].items())
-    return _table([[head, "time, s", f"/ {base}"], *rows])
+    return text_table([[head, "time, s", f"/ {base}"], *rows])
 
 
 def _stages(section: dict[str, Any]) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _stages(section: dict[str, Any]) -> Iterator[str]:
     for preset, each in section.items():
         shares = (_number(each["percent"].get(name), "{:.1f}") for name in names)
         rows.append([preset, *shares, f"{sum(each['seconds'].values()):.3f}"])
-    yield _table(rows)
+    yield text_table(rows)
 
 
 def _scaling(section: dict[str, Any]) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _scaling(section: dict[str, Any]) -> Iterator[str]:
     yield _points("time by megapixels, s", {"auto": section["megapixels"]}, "seconds", "{:.3f}")
     threads = section["threads"]
     rows = ([f"{n}", f"{t:.3f}", f"{up:.2f}"] for n, t, up in zip(*(threads[k] for k in THREADS), strict=True))
-    yield _table([["auto by threads", "time, s", "speed-up"], *rows])
+    yield text_table([["auto by threads", "time, s", "speed-up"], *rows])
 
 
 def _points(head: str, series: dict[str, Any], what: str, form: str, extra: str = "exponent") -> str:
@@ -75,7 +75,7 @@ def _points(head: str, series: dict[str, Any], what: str, form: str, extra: str 
     rows: Rows = [[head, *(f"{value:.3g}" for value in x), extra]]
     for name, each in series.items():
         rows.append([name, *(_number(value, form) for value in each[what]), _number(each[extra], "{:.2f}")])
-    return _table(rows)
+    return text_table(rows)
 
 
 def _number(value: float | None, form: str) -> str:
@@ -91,7 +91,7 @@ def _kernels(section: dict[str, Any]) -> Iterator[str]:
                 f"{1e-9 * each['bytes']:.3f} GB" if "bytes" in each else f"{1e-9 * each['multiply_adds']:.1f} G mul-add"
             )
             rows.append([name, task, f"{each['seconds']:.4f}", f"{each['bound']:.4f}", f"{each['ratio']:.2f}"])
-    yield _table(rows) + (
+    yield text_table(rows) + (
         f"\nlimits: a copy moves {1e-9 * limits['bytes_per_second']:.1f} GB/s, reading and writing; "
         f"{1e-9 * limits['multiply_adds_per_second']:.1f} G multiply-adds/s"
     )
@@ -109,9 +109,9 @@ def _memory(section: dict[str, Any]) -> Iterator[str]:
             else:
                 figures = (f"{each['megabytes']:.0f}", f"{each['above_views']:.0f}", f"{each['floats_per_pixel']:.1f}")
                 rows.append([method, *figures])
-        yield _table(rows)
+        yield text_table(rows)
     yield _points("memory by disparities, MB", section["disparities"], "above_views", "{:.1f}", "growth")
 
 
 def _summary(section: dict[str, float]) -> Iterator[str]:
-    yield _table([["summary", "figure"], *([name, f"{value:.3f}"] for name, value in section.items())])
+    yield text_table([["summary", "figure"], *([name, f"{value:.3f}"] for name, value in section.items())])
