@@ -45,7 +45,8 @@ class Run:
     ],
 )
 def test_the_estimate_is_above_the_peak_but_not_by_far(preset, changes):
-    views = wide_pair(3, 64) if preset.startswith("stereo") else dual_pixel_pair(3)
+    # From 8 MP on every map is memory of its own: smaller ones share a heap, whose gaps differ from run to run.
+    views = wide_pair(9, 64) if preset.startswith("stereo") else dual_pixel_pair(9)
     views = tuple(np.repeat(view[..., None], 3, axis=2) for view in views)
     found = peak(Case(Run(preset, changes), views, 2))
     used = found.above * 2**20 / 4 / views[0][..., 0].size

@@ -8,7 +8,7 @@ from .params import Params
 # float32 maps of the size of the pair that are alive at once, at most, beside the two views.
 PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 4, 2, 3
 # Of wide baselines: all but the candidates, each of these, and the paper's doubts about them.
-WIDE, CANDIDATE, DOUBTS = 8, 4, 12
+WIDE, CANDIDATE, DOUBTS = 8, 4, 13
 # While a filter runs; the solver has a cell for every few pixels, and in the worst case for each.
 GUIDED, WIDE_GUIDED, SOLVER, CELL, WIDE_SOLVER = 12, 29, 15, 28, 42
 
