@@ -27,14 +27,12 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 struct Coupling {
   Messages messages;
   bool robust;
-  float P, log2_P, minus_log2_e_over_sigma2, inverse_tau2, jump_ratio, farthest;
+  float P, inverse_tau2, jump_ratio, farthest;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
         robust(o.disparity != nullptr),
         P(o.penalty),
-        log2_P(std::log2(std::max(o.penalty, kNothing))),
-        minus_log2_e_over_sigma2(-1.44269504f / (o.edge_sigma * o.edge_sigma)),
         inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
         jump_ratio(std::min(o.jump_penalty / o.penalty, 1e30f)),
         farthest(std::max(o.farthest, kNear)) {}
@@ -48,19 +46,16 @@ struct Kind {
   static constexpr int paths = n;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
 };
 
-// The penalty of a step between p and q, P w = N / D:
-//   N = P exp(-(I_p - I_q)^2 / sigma^2)      D = (1 + (d_p - d_q)^2 / tau^2)^2, at most 1e30
+// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2; D is 1e30 at most.
 struct Penalty {
   vfloat N, D;
 };
 
 template <class K>
-DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Ip, vfloat Iq, vfloat dp, vfloat dq) {
-  const vfloat contrast = Ip - Iq;
-  const vfloat N = exp2(contrast * contrast * c.minus_log2_e_over_sigma2 + c.log2_P);
-  if (!K::robust) return {N, splat(1.0f)};
+DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat dq) {
+  if (!K::robust) return {Pw, splat(1.0f)};
   const vfloat jump = dp - dq, r = min(jump * jump * c.inverse_tau2 + 1.0f, splat(1e15f));
-  return {N, r * r};
+  return {Pw, r * r};
 }
 
 // -B / (2 A), 0 where A is 0
@@ -71,10 +66,10 @@ DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / 
 //   paper:  P w min(max(A_q, 0), 1);  min(A, 1) / A = 1 / max(A, 1), so nothing is divided by a small number
 template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
-  const bool exact = K::messages == Messages::exact;
   const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
-  vfloat ratio = Pw.N / (exact ? scaled + Pw.N + kNothing : max(scaled, splat(1.0f)));
-  ratio = select(ratio * q.A > kNothing, ratio, vfloat{});
+  const vfloat over = K::messages == Messages::exact ? scaled + (Pw.N + kNothing) : max(scaled, splat(1.0f));
+  // The comparison is of ratio * A with kNothing, but does not wait for the division.
+  const vfloat ratio = select(q.A * Pw.N > kNothing * over, Pw.N / over, vfloat{});
   return {ratio * q.A, ratio * q.B};
 }
 
@@ -103,68 +98,128 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
   }
 }
 
-// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
+// ---- edge weights ----------------------------------------------------------------------------------
 
-// Pixels of eight rows transposed: column x of the block is the vector at x * kLanes.
-struct RowBlock {
-  explicit RowBlock(int w) : alpha(size(w)), beta(size(w)), N(size(w)), D(size(w)), A(size(w)), B(size(w)) {}
-  static size_t size(int w) { return (size_t)w * kLanes; }
-  std::vector<float> alpha, beta, N, D, A, B;
-};
+typedef uint16_t vshort __attribute__((vector_size(2 * kLanes)));
+
+constexpr int kDropped = 13;                  // bits of a float's mantissa
+constexpr int32_t kLeast = (127 - 63) << 23;  // the bits of 2^-63
+
+DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
+  const vint bits = (vint)w - kLeast + (1 << (kDropped - 1));
+  const vshort code = __builtin_convertvector((bits > 0 ? bits : 0) >> kDropped, vshort);
+  if (n == kLanes)
+    __builtin_memcpy(p, &code, sizeof code);
+  else
+    for (int i = 0; i < n; ++i) p[i] = code[i];
+}
+
+DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
+  vshort code = {};
+  if (n == kLanes)
+    __builtin_memcpy(&code, p, sizeof code);
+  else
+    for (int i = 0; i < n; ++i) code[i] = p[i];
+  return (vfloat)((__builtin_convertvector(code, vint) << kDropped) + kLeast);
+}
+
+// Of one row of the guide and the row above it.
+DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* weights, int w, float sigma, int edges) {
+  const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
+  for (int x = 0; x < w; x += kLanes) {
+    const int n = std::min(w - x, kLanes);
+    const vfloat Ip = load(row + x, n);
+    auto weigh = [&](int edge, vfloat Iq) __attribute__((always_inline)) {
+      const vfloat contrast = Ip - Iq;
+      store_weights(weights + (size_t)edge * w + x, exp2(contrast * contrast * minus_log2_e_over_sigma2), n);
+    };
+    weigh(0, load_beside(row, x - 1, w));
+    for (int k = 0; k + 1 < edges; ++k) weigh(k + 1, load_beside(above, x - kSteps[k], w));
+  }
+}
+
+// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 // The maps of one aggregation, or of some rows of it.
 struct Maps {
-  const float *alpha, *beta, *guide, *disparity;
+  const float *alpha, *beta;
+  const uint16_t* weights;
+  const float* disparity;
   float *A, *B, *minimizer;
+};
 
-  Maps at(size_t pixel) const {
+struct Image {
+  Maps maps;
+  int h, w, edges;
+
+  Maps row(int y) const {
+    const size_t pixel = (size_t)y * w;
     auto plus = [pixel](auto* map) { return map ? map + pixel : nullptr; };
-    return {alpha + pixel, beta + pixel, guide + pixel, plus(disparity), A + pixel, B + pixel, plus(minimizer)};
+    return {maps.alpha + pixel, maps.beta + pixel, maps.weights + edges * pixel, plus(maps.disparity),
+            maps.A + pixel,     maps.B + pixel,    plus(maps.minimizer)};
+  }
+
+  // Of the steps up into a row on path k: they belong to the pixels below, for which the diagonals are exchanged. In the
+  // last row, where no path has begun, any will do.
+  const uint16_t* weights_up(int y, int k) const {
+    return row(std::min(y + 1, h - 1)).weights + (k ? 4 - k : 1) * w - kSteps[k];
   }
 };
 
-// A pixel at x hears the one before it, the first to come there for the other direction too.
+// Pixels of eight rows transposed, and the penalty of the step from one to the next, N. Column by column.
+class RowBlock {
+ public:
+  enum Field { kAlpha, kBeta, kN, kD, kA, kB, kFields };
+  static constexpr int kStride = kFields * kLanes;
+
+  explicit RowBlock(int w) : data_((size_t)(w + 1) * kStride) {}
+  float* at(int x, Field field) { return data_.data() + (size_t)x * kStride + field * kLanes; }
+
+ private:
+  std::vector<float> data_;
+};
+
+// The pixel at x hears that at q, before it, the first to come there for the other direction too.
 template <class K, bool first>
-DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, size_t x, Penalty Pw, float local, Parabola& q) {
-  const Parabola own = {load(&block.alpha[x]), load(&block.beta[x])};
-  const Parabola m = hear<K>(c, own, Pw, q);
-  store(&block.A[x], (first ? local * own.A : load(&block.A[x])) + m.A);
-  store(&block.B[x], (first ? local * own.B : load(&block.B[x])) + m.B);
+DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola& heard) {
+  const Parabola own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
+  const vfloat Pw = load(block.at(q < x ? x : q, RowBlock::kN));
+  const Penalty step = K::robust ? penalty<K>(c, Pw, load(block.at(x, RowBlock::kD)), load(block.at(q, RowBlock::kD)))
+                                 : penalty<K>(c, Pw, Pw, Pw);
+  const Parabola m = hear<K>(c, own, step, heard);
+  float *A = block.at(x, RowBlock::kA), *B = block.at(x, RowBlock::kB);
+  store(A, (first ? local * own.A : load(A)) + m.A);
+  store(B, (first ? local * own.B : load(B)) + m.B);
 }
 
 // Both directions along n rows, abreast from both ends; A, B = local * (alpha, beta) + the messages.
 template <class K>
-DUALPIX_INLINE void walk_rows(const Maps& maps, int w, int n, const Coupling& c, float local, RowBlock& block) {
-  gather(maps.alpha, w, n, block.alpha.data());
-  gather(maps.beta, w, n, block.beta.data());
-  gather(maps.guide, w, n, block.N.data());
-  if (K::robust) gather(maps.disparity, w, n, block.D.data());
-  float *N = block.N.data(), *D = block.D.data();
-  // N and D at x become those of the penalty between x and x + 1.
-  for (size_t x = 0; x + kLanes < RowBlock::size(w); x += kLanes) {
-    const Penalty Pw = penalty<K>(c, load(N + x), load(N + x + kLanes), load(D + x), load(D + x + kLanes));
-    store(N + x, Pw.N);
-    if (K::robust) store(D + x, Pw.D);
-  }
-  auto between = [&](int x) { return Penalty{load(N + (size_t)x * kLanes), load(D + (size_t)x * kLanes)}; };
-  auto at = [](int x) { return (size_t)x * kLanes; };
+DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c, float local, RowBlock& block) {
+  const Maps maps = image.row(y);
+  const int w = image.w, stride = RowBlock::kStride;
+  const size_t between = (size_t)image.edges * w;
+  gather(rows_of(maps.alpha, w), w, n, block.at(0, RowBlock::kAlpha), stride);
+  gather(rows_of(maps.beta, w), w, n, block.at(0, RowBlock::kBeta), stride);
+  gather([&](int i, int x, int m) __attribute__((always_inline)) {
+    return c.P * load_weights(maps.weights + i * between + x, m);
+  }, w, n, block.at(0, RowBlock::kN), stride);
+  if (K::robust) gather(rows_of(maps.disparity, w), w, n, block.at(0, RowBlock::kD), stride);
   Parabola right = {}, left = {};
-  const Penalty none = {vfloat{}, splat(1.0f)};
   const int half = w / 2;
   for (int i = 0; i < half; ++i) {
-    walk<K, true>(c, block, at(i), i ? between(i - 1) : none, local, right);
-    walk<K, true>(c, block, at(w - 1 - i), i ? between(w - 1 - i) : none, local, left);
+    walk<K, true>(c, block, i, std::max(i - 1, 0), local, right);
+    walk<K, true>(c, block, w - 1 - i, w - i, local, left);
   }
   if (w % 2) {
-    walk<K, true>(c, block, at(half), half ? between(half - 1) : none, local, right);
-    walk<K, false>(c, block, at(half), half ? between(half) : none, local, left);
+    walk<K, true>(c, block, half, std::max(half - 1, 0), local, right);
+    walk<K, false>(c, block, half, half + 1, local, left);
   }
   for (int i = half + w % 2; i < w; ++i) {
-    walk<K, false>(c, block, at(i), between(i - 1), local, right);
-    walk<K, false>(c, block, at(w - 1 - i), between(w - 1 - i), local, left);
+    walk<K, false>(c, block, i, i - 1, local, right);
+    walk<K, false>(c, block, w - 1 - i, w - i, local, left);
   }
-  scatter(block.A.data(), w, n, maps.A);
-  scatter(block.B.data(), w, n, maps.B);
+  scatter(block.at(0, RowBlock::kA), stride, w, n, maps.A);
+  scatter(block.at(0, RowBlock::kB), stride, w, n, maps.B);
 }
 
 // run(Kind) for the kind of a pass.
@@ -176,122 +231,112 @@ DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
     else
       run(Kind<messages, robust, 1>());
   };
-  if (c.messages == Messages::paper) return with(std::integral_constant<Messages, Messages::paper>(), std::false_type());
-  if (c.messages == Messages::jumps) return with(std::integral_constant<Messages, Messages::jumps>(), std::false_type());
-  if (c.robust) return with(std::integral_constant<Messages, Messages::exact>(), std::true_type());
-  with(std::integral_constant<Messages, Messages::exact>(), std::false_type());
+  const std::integral_constant<Messages, Messages::paper> paper;
+  const std::integral_constant<Messages, Messages::jumps> jumps;
+  const std::integral_constant<Messages, Messages::exact> exact;
+  if (c.messages == Messages::paper) return with(paper, std::false_type());
+  if (c.messages == Messages::jumps) return with(jumps, std::false_type());
+  if (c.robust) return with(exact, std::true_type());
+  with(exact, std::false_type());
 }
 
-DUALPIX_CLONES void aggregate_rows(const Maps& maps, int w, int n, const Coupling& c, float local, RowBlock& block) {
-  dispatch(c, 1, [&](auto kind) __attribute__((always_inline)) { walk_rows<decltype(kind)>(maps, w, n, c, local, block); });
+DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupling& c, float local, RowBlock& block) {
+  dispatch(c, 1, [&](auto kind) __attribute__((always_inline)) {
+    walk_rows<decltype(kind)>(image, y, n, c, local, block);
+  });
 }
 
 // ---- from row to row: columns and diagonals together -----------------------------------------------
 
-// What the front carries: guide, disparity and three parabolas a pixel.
-enum { kDisparity = kGuide + 1, kParabolas };
-constexpr int plane_of_A(int path) { return kParabolas + 2 * path; }
-constexpr int plane_of_B(int path) { return kParabolas + 2 * path + 1; }
-constexpr int kPlanes = kParabolas + 6;
-
-struct Sweep {
-  Maps maps;
-  int h, w;
-  Coupling coupling;
-  float scale;
-  int paths;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
+// What the paths have come to at the pixels of one row, the weights of the steps that lead there, and the disparities
+// of the row before and of this one, which may be overwritten in the map.
+struct Row {
+  float *A[3], *B[3];
+  const uint16_t* weights[3];
+  const float* d_before;
+  float* d;
 };
 
-// Penalties are made for so many pixels before they are walked: short loops keep the processor's units busy.
-constexpr int kChunk = 16 * kLanes;
-
-struct Penalties {
-  float N[3][kChunk], D[3][kChunk];
-};
-
-// Those between n pixels from x on and the pixels before them on each path.
+// m pixels from x on.
 template <class K>
-DUALPIX_INLINE void weigh(const Coupling& c, const Maps& row, int x, int n, float* const* before, Penalties& Pw) {
-  for (int i = 0; i < n; i += kLanes) {
-    const int m = n - i < kLanes ? n - i : kLanes;
-    const vfloat guide = load(row.guide + x + i, m), d = K::robust ? load(row.disparity + x + i, m) : vfloat{};
-    for (int k = 0; k < K::paths; ++k) {
-      const int q = x + i - kSteps[k];
-      const Penalty p = penalty<K>(c, guide, load(before[kGuide] + q), d, load(before[kDisparity] + q));
-      store(Pw.N[k] + i, p.N);
-      if (K::robust) store(Pw.D[k] + i, p.D);
-    }
-  }
-}
-
-// m pixels from x on, whose penalties begin at i.
-template <class K>
-DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& row, int x, int m, float* const* before,
-                                float* const* now, const Penalties& Pw, int i, float scale) {
-  const Parabola own = {load(row.alpha + x, m), load(row.beta + x, m)};
-  vfloat A = load(row.A + x, m), B = load(row.B + x, m);
-  store(now[kGuide] + x, load(row.guide + x, m), m);
-  if (K::robust) store(now[kDisparity] + x, load(row.disparity + x, m), m);
+DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m, float scale) {
+  const Parabola own = {load(maps.alpha + x, m), load(maps.beta + x, m)};
+  const vfloat dp = K::robust ? load(maps.disparity + x, m) : vfloat{};
+  if (K::robust) store(row.d + x, dp, m);
+  vfloat A = load(maps.A + x, m), B = load(maps.B + x, m);
 #pragma GCC unroll 3
   for (int k = 0; k < K::paths; ++k) {
-    const int q = x - kSteps[k];
-    Parabola p = {load(before[plane_of_A(k)] + q), load(before[plane_of_B(k)] + q)};
-    const Parabola heard = hear<K>(c, own, {load(Pw.N[k] + i), load(Pw.D[k] + i)}, p);
-    store(now[plane_of_A(k)] + x, p.A, m);
-    store(now[plane_of_B(k)] + x, p.B, m);
+    const vfloat dq = K::robust ? load(row.d_before + x - kSteps[k]) : vfloat{};
+    const Penalty step = penalty<K>(c, c.P * load_weights(row.weights[k] + x, m), dp, dq);
+    Parabola p = {load(row.A[k] + x), load(row.B[k] + x)};
+    const Parabola heard = hear<K>(c, own, step, p);
+    store(row.A[k] + x, p.A, m);
+    store(row.B[k] + x, p.B, m);
     A += heard.A;
     B += heard.B;
   }
-  store(row.A + x, scale * A, m);
-  store(row.B + x, scale * B, m);
-  if (row.minimizer) store(row.minimizer + x, vertex({A, B}), m);
+  store(maps.A + x, scale * A, m);
+  store(maps.B + x, scale * B, m);
+  if (maps.minimizer) store(maps.minimizer + x, vertex({A, B}), m);
 }
 
 template <class K>
-DUALPIX_INLINE void walk_row(const Coupling c, const Maps row, int begin, int end, Front& last, Front& present,
-                             float scale) {
-  float *before[kPlanes], *now[kPlanes];
-  for (int k = 0; k < kPlanes; ++k) before[k] = last.plane(k), now[k] = present.plane(k);
-  Penalties Pw;
-  for (int x = begin; x < end; x += kChunk) {
-    const int n = end - x < kChunk ? end - x : kChunk;
-    weigh<K>(c, row, x, n, before, Pw);
-    int i = 0;
-    for (; i + kLanes <= n; i += kLanes) walk_vector<K>(c, row, x + i, kLanes, before, now, Pw, i, scale);
-    if (i < n) walk_vector<K>(c, row, x + i, n - i, before, now, Pw, i, scale);
-  }
+DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end, float scale) {
+  int x = begin;
+  for (; x + kLanes <= end; x += kLanes) walk_vector<K>(c, maps, row, x, kLanes, scale);
+  if (x < end) walk_vector<K>(c, maps, row, x, end - x, scale);
 }
 
-DUALPIX_CLONES void sweep_row(const Sweep& s, const Maps& row, int begin, int end, Front& before, Front& now,
+DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& row, int edges, int begin, int end,
                               float scale) {
-  dispatch(s.coupling, s.paths, [&](auto kind) __attribute__((always_inline)) {
-    walk_row<decltype(kind)>(s.coupling, row, begin, end, before, now, scale);
+  dispatch(c, edges - 1, [&](auto kind) __attribute__((always_inline)) {
+    walk_row<decltype(kind)>(c, maps, row, begin, end, scale);
   });
 }
 
-void sweep(const Sweep& s, bool down, int threads) {
-  sweep_rows(s.h, s.w, kPlanes, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
-    Maps row = s.maps.at((size_t)y * s.w);
-    if (down) row.minimizer = nullptr;
-    sweep_row(s, row, begin, end, before, now, down ? 1.0f : s.scale);
-  });
+// Down the image, after the rows, or up; A, B are then multiplied by scale.
+void sweep(const Image& image, const Coupling& c, bool down, float local, float scale, int threads) {
+  enum { kA, kB, kPlanes };
+  const int h = image.h, w = image.w;
+  Front front(h, w, kPlanes, 0.0f);
+  std::vector<float> disparities[2];
+  for (std::vector<float>& d : disparities) d.resize(c.robust ? w + 3 * kLanes : kLanes);
+  auto along = [&](int block, RowBlock& rows) {
+    const int y = block * kLanes;
+    if (down) aggregate_rows(image, y, std::min(kLanes, h - y), c, local, rows);
+  };
+  auto visit = [&](int i, int begin, int end) {
+    const int y = down ? i : h - 1 - i;
+    Maps maps = image.row(y);
+    if (down) maps.minimizer = nullptr;
+    Row row;
+    for (int k = 0; k + 1 < image.edges; ++k) {
+      row.A[k] = front.plane(k, kA, i), row.B[k] = front.plane(k, kB, i);
+      row.weights[k] = down ? maps.weights + (k + 1) * w : image.weights_up(y, k);
+    }
+    row.d_before = disparities[(i + 1) % 2].data() + kLanes;
+    row.d = disparities[i % 2].data() + kLanes;
+    sweep_row(c, maps, row, image.edges, begin, end, scale);
+  };
+  sweep_rows(h, w, threads, [&] { return RowBlock(down ? w : 0); }, along, visit);
 }
 
 }  // namespace
 
-void aggregate(const float* alpha, const float* beta, const float* guide, float* A, float* B, int h, int w,
-               const Aggregation& options, int threads) {
-  const Maps maps = {alpha, beta, guide, options.disparity, A, B, options.minimizer};
-  const Coupling coupling(options);
-  const float local = options.messages == Messages::exact ? 1.0f : (float)options.paths;
-  const int blocks = (h + kLanes - 1) / kLanes;
-  parallel_for(blocks, threads, [&] { return RowBlock(w); }, [&](int i, RowBlock& block) {
-    const Maps rows = maps.at((size_t)i * kLanes * w);
-    aggregate_rows(rows, w, std::min(kLanes, h - i * kLanes), coupling, local, block);
+void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads) {
+  parallel_for(h, threads, [] { return 0; }, [&](int y, int) {
+    const float* row = guide + (size_t)y * w;
+    weigh_row(row, y > 0 ? row - w : row, weights + (size_t)edges * y * w, w, sigma, edges);
   });
-  const Sweep s = {maps, h, w, coupling, options.scale, options.paths == 8 ? 3 : 1};
-  sweep(s, true, threads);
-  sweep(s, false, threads);
+}
+
+void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
+               const Aggregation& options, int threads) {
+  const Image image = {{alpha, beta, weights, options.disparity, A, B, options.minimizer}, h, w, options.edges};
+  const Coupling coupling(options);
+  const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;
+  sweep(image, coupling, true, local, 1.0f, threads);
+  sweep(image, coupling, false, local, options.scale, threads);
 }
 
 void minimizer(const float* A, const float* B, float* d, size_t count, int threads) {

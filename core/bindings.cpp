@@ -165,20 +165,31 @@ void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_
                      invalid_threshold, threads);
 }
 
-void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, int messages, float penalty, float edge_sigma,
-               int paths, std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty,
-               float farthest, int threads, std::optional<Output> minimizer) {
+void edge_weights(Map guide, Array<uint16_t, 3> weights, float sigma, int threads) {
+  check_size(guide);
+  require(weights.shape(0) == guide.shape(0) && weights.shape(2) == guide.shape(1),
+          "weights must have the height and width of guide");
+  require(weights.shape(1) == 2 || weights.shape(1) == 4, "weights must be of 2 or 4 edges");
+  nb::gil_scoped_release release;
+  dualpix::edge_weights(guide.data(), weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma,
+                        (int)weights.shape(1), threads);
+}
+
+void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, Output B, int messages, float penalty,
+               std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
+               int threads, std::optional<Output> minimizer) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
-  same_shape(alpha, guide, "guide must have the shape of alpha");
+  require(weights.shape(0) == alpha.shape(0) && weights.shape(2) == alpha.shape(1),
+          "weights must have the height and width of alpha");
+  require(weights.shape(1) == 2 || weights.shape(1) == 4, "weights must be of 2 or 4 edges");
   same_shape(alpha, A, "A must have the shape of alpha");
   same_shape(alpha, B, "B must have the shape of alpha");
-  require(paths == 4 || paths == 8, "paths must be 4 or 8");
   if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
   require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
   require(!disparity || messages == 1, "only exact messages heed the disparity before");
   const float* previous = disparity ? disparity->data() : nullptr;
-  const float* inputs[] = {alpha.data(), beta.data(), guide.data(), previous};
+  const float* inputs[] = {alpha.data(), beta.data(), previous};
   for (const float* output : {A.data(), B.data()})
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
@@ -186,13 +197,13 @@ void aggregate(Map alpha, Map beta, Map guide, Output A, Output B, int messages,
   float* found = minimizer ? minimizer->data() : nullptr;
   if (minimizer) {
     same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
-    for (const float* other : {alpha.data(), beta.data(), guide.data(), (const float*)A.data(), (const float*)B.data()})
+    for (const float* other : {alpha.data(), beta.data(), (const float*)A.data(), (const float*)B.data()})
       require(other != found, "minimizer must be a map of its own or disparity");
   }
-  const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, edge_sigma, paths,        previous, found,
-                                        robust_tau,                  scale,   jump_penalty, farthest};
+  const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, (int)weights.shape(1), previous, found,
+                                        robust_tau,                  scale,   jump_penalty,          farthest};
   nb::gil_scoped_release release;
-  dualpix::aggregate(alpha.data(), beta.data(), guide.data(), A.data(), B.data(), (int)alpha.shape(0),
+  dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
 }
 
@@ -413,9 +424,11 @@ NB_MODULE(_core, m) {
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");
-  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("guide"), map("A"), map("B"), "messages"_a, "penalty"_a,
-        "edge_sigma"_a, "paths"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a,
-        "farthest"_a, "threads"_a, map("minimizer").none() = nb::none(),
+  m.def("edge_weights", edge_weights, map("guide"), map("weights"), "sigma"_a, "threads"_a,
+        "Of each pixel and those before it: the one to its left, above, and with 4 edges on both diagonals above.");
+  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("weights"), map("A"), map("B"), "messages"_a,
+        "penalty"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
+        map("minimizer").none() = nb::none(),
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).");
   m.def("minimizer", minimizer, map("A"), map("B"), map("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
   m.def("sgm", sgm, map("left"), map("right"), map("d"), "first"_a, "count"_a, map("taps"), "P1"_a, "P2"_a, "threads"_a,

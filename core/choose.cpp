@@ -42,6 +42,9 @@ DUALPIX_INLINE void walk(const Penalties& p, const Before<K>& q, const vfloat* c
   }
 }
 
+// What a path begins with: so far below any cost that a penalty added to it is lost.
+constexpr float kNone = -1e30f;
+
 // ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 struct RowBlock {
@@ -54,7 +57,7 @@ template <int K>
 DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool forward) {
   const size_t size = RowBlock::size(w);
   Before<K> q = {};
-  q.guide = splat(kFar);
+  for (int k = 0; k < K; ++k) q.L[k] = splat(kNone);
   for (int i = 0; i < w; ++i) {
     const size_t x = (size_t)(forward ? i : w - 1 - i) * kLanes;
     vfloat c[K], d[K], L[K];
@@ -78,10 +81,10 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
                                RowBlock& block) {
   const size_t size = RowBlock::size(w);
   for (int k = 0; k < kept; ++k) {
-    gather(maps.cost + k * maps.size + at, w, n, &block.cost[k * size]);
-    gather(maps.disparity + k * maps.size + at, w, n, &block.disparity[k * size]);
+    gather(rows_of(maps.cost + k * maps.size + at, w), w, n, &block.cost[k * size], kLanes);
+    gather(rows_of(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
   }
-  gather(maps.guide + at, w, n, block.guide.data());
+  gather(rows_of(maps.guide + at, w), w, n, block.guide.data(), kLanes);
   for (const bool forward : {true, false}) switch (kept) {
       case 1: walk_rows<1>(p, block, w, forward); break;
       case 2: walk_rows<2>(p, block, w, forward); break;
@@ -90,44 +93,37 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
       case 5: walk_rows<5>(p, block, w, forward); break;
       default: walk_rows<6>(p, block, w, forward);
     }
-  for (int k = 0; k < kept; ++k) scatter(&block.sum[k * size], w, n, maps.sum + k * maps.size + at);
+  for (int k = 0; k < kept; ++k) scatter(&block.sum[k * size], kLanes, w, n, maps.sum + k * maps.size + at);
 }
 
 // ---- from row to row: columns and diagonals together -----------------------------------------------
 
-// What the front carries: guide, K disparities, and K sums for each of three paths.
+// The i-th row of the way begins at pixel `at`, that before it at `before`.
 template <int K>
-struct Planes {
-  static constexpr int disparity = kGuide + 1, sums = disparity + K;
-};
-
-template <int K>
-DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, int begin, int end, const Penalties& p, Front& before,
-                            Front& now) {
+DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, size_t before, int w, int begin, int end, const Penalties& p,
+                            Front& front, int i) {
   for (int x = begin; x < end; x += kLanes) {
     const int n = end - x < kLanes ? end - x : kLanes;
     const vfloat guide = load(maps.guide + at + x, n);
     vfloat c[K], d[K], sum[K];
-    store(now.plane(kGuide) + x, guide, n);
     for (int k = 0; k < K; ++k) {
       const size_t pixel = k * maps.size + at + x;
       c[k] = load(maps.cost + pixel, n);
       d[k] = load(maps.disparity + pixel, n);
       sum[k] = load(maps.sum + pixel, n);
-      store(now.plane(Planes<K>::disparity + k) + x, d[k], n);
     }
     for (int path = 0; path < 3; ++path) {
       const int from = x - kSteps[path];
       Before<K> q;
-      q.guide = load(before.plane(kGuide) + from);
+      q.guide = load_beside(maps.guide + before, from, w);
       for (int k = 0; k < K; ++k) {
-        q.d[k] = load(before.plane(Planes<K>::disparity + k) + from);
-        q.L[k] = load(before.plane(Planes<K>::sums + path * K + k) + from);
+        q.d[k] = load_beside(maps.disparity + k * maps.size + before, from, w);
+        q.L[k] = load(front.plane(path, k, i) + x);
       }
       vfloat L[K];
       walk<K>(p, q, c, d, guide, L);
       for (int k = 0; k < K; ++k) {
-        store(now.plane(Planes<K>::sums + path * K + k) + x, L[k], n);
+        store(front.plane(path, k, i) + x, L[k], n);
         sum[k] += L[k];
       }
     }
@@ -135,9 +131,24 @@ DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, int begin, int end, con
   }
 }
 
-DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, int begin, int end, const Penalties& p,
-                              Front& before, Front& now) {
-  with_kept(kept, [&](auto K) __attribute__((always_inline)) { walk_on<K>(maps, at, begin, end, p, before, now); });
+DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, size_t before, int w, int begin, int end,
+                              const Penalties& p, Front& front, int i) {
+  with_kept(kept, [&](auto K) __attribute__((always_inline)) {
+    walk_on<K>(maps, at, before, w, begin, end, p, front, i);
+  });
+}
+
+// Down the image, after the rows, or up.
+void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
+  Front front(h, w, kept, kNone);
+  auto along = [&](int block, RowBlock& rows) {
+    const int y = block * kLanes;
+    if (down) along_rows(kept, maps, (size_t)y * w, w, std::min(kLanes, h - y), p, rows);
+  };
+  sweep_rows(h, w, threads, [&] { return RowBlock(kept, down ? w : 0); }, along, [&](int i, int begin, int end) {
+    auto row = [&](int i) { return (size_t)(down ? i : h - 1 - i) * w; };
+    sweep_row(kept, maps, row(i), row(std::max(i - 1, 0)), w, begin, end, p, front, i);
+  });
 }
 
 // ---- the choice ------------------------------------------------------------------------------------
@@ -169,14 +180,7 @@ void choose(float* cost, float* disparity, float* curvature, const float* guide,
   const std::unique_ptr<float[]> sum(new float[kept * size]);  // not cleared: the rows fill it
   const Maps maps = {cost, disparity, curvature, sum.get(), guide, size};
   const Penalties p = {options.step, options.jump, -1.0f / (options.edge_sigma * options.edge_sigma)};
-  const int blocks = (h + kLanes - 1) / kLanes;
-  parallel_for(blocks, threads, [&] { return RowBlock(kept, w); }, [&](int i, RowBlock& block) {
-    along_rows(kept, maps, (size_t)i * kLanes * w, w, std::min(kLanes, h - i * kLanes), p, block);
-  });
-  for (const bool down : {true, false})
-    sweep_rows(h, w, 1 + 4 * kept, down, threads, [&](int y, int begin, int end, Front& before, Front& now) {
-      sweep_row(kept, maps, (size_t)y * w, begin, end, p, before, now);
-    });
+  for (const bool down : {true, false}) sweep(kept, maps, h, w, down, p, threads);
   constexpr int kPixels = 1 << 15;
   parallel_for((int)((size + kPixels - 1) / kPixels), threads, [] { return 0; }, [&](int i, int) {
     decide(maps, (size_t)i * kPixels, std::min(size, (size_t)(i + 1) * kPixels), kept, options.jump);

@@ -1,4 +1,4 @@
-// What every walk along the paths of an image needs: rows abreast, and a front that goes from row to row.
+// What every walk along the paths of an image needs: rows abreast, and tiles in which paths run from row to row.
 #pragma once
 
 #include <memory>
@@ -8,73 +8,126 @@
 
 namespace dualpix {
 
-// n rows transposed, one a lane: column x is the vector at x * kLanes.
-DUALPIX_INLINE void gather(const float* rows, int w, int n, float* columns) {
+// n rows of w pixels transposed, one a lane: column x is the vector at x * stride. load(i, x, m) is that of m pixels of
+// row i from x on.
+template <class Load>
+DUALPIX_INLINE void gather(const Load& load, int w, int n, float* columns, int stride) {
   int x = 0;
+  vfloat v[kLanes];
   for (; n == kLanes && x + kLanes <= w; x += kLanes) {
-    vfloat v[kLanes];
-    for (int i = 0; i < kLanes; ++i) v[i] = load(rows + (size_t)i * w + x);
+    for (int i = 0; i < kLanes; ++i) v[i] = load(i, x, kLanes);
     transpose(v);
-    for (int i = 0; i < kLanes; ++i) store(columns + (size_t)(x + i) * kLanes, v[i]);
+    for (int i = 0; i < kLanes; ++i) store(columns + (size_t)(x + i) * stride, v[i]);
   }
-  for (; x < w; ++x)
-    for (int lane = 0; lane < n; ++lane) columns[(size_t)x * kLanes + lane] = rows[(size_t)lane * w + x];
+  for (; x < w; x += kLanes) {
+    const int m = std::min(w - x, kLanes);
+    for (int i = 0; i < kLanes; ++i) v[i] = i < n ? load(i, x, m) : vfloat{};
+    transpose(v);
+    for (int i = 0; i < m; ++i) store(columns + (size_t)(x + i) * stride, v[i]);
+  }
 }
 
-DUALPIX_INLINE void scatter(const float* columns, int w, int n, float* rows) {
-  int x = 0;
-  for (; n == kLanes && x + kLanes <= w; x += kLanes) {
+// Back into rows one after the other.
+DUALPIX_INLINE void scatter(const float* columns, int stride, int w, int n, float* rows) {
+  for (int x = 0; x < w; x += kLanes) {
+    const int m = std::min(w - x, kLanes);
     vfloat v[kLanes];
-    for (int i = 0; i < kLanes; ++i) v[i] = load(columns + (size_t)(x + i) * kLanes);
+    for (int i = 0; i < kLanes; ++i) v[i] = i < m ? load(columns + (size_t)(x + i) * stride) : vfloat{};
     transpose(v);
-    for (int i = 0; i < kLanes; ++i) store(rows + (size_t)i * w + x, v[i]);
+    for (int i = 0; i < n; ++i) store(rows + (size_t)i * w + x, v[i], m);
   }
-  for (; x < w; ++x)
-    for (int lane = 0; lane < n; ++lane) rows[(size_t)lane * w + x] = columns[(size_t)x * kLanes + lane];
 }
+
+// What gather takes, of rows one after the other.
+DUALPIX_INLINE auto rows_of(const float* map, int w) {
+  return [=](int i, int x, int m) __attribute__((always_inline)) { return load(map + (size_t)i * w + x, m); };
+}
+
+// Vectors a strip of columns: enough to go left by one a row within a block, and few enough for the paths' planes to
+// stay in the first-level cache.
+constexpr int kLeastVectors = 2 * kLanes, kMostVectors = 8 * kLanes;
 
 constexpr int kSteps[3] = {0, 1, -1};  // along x, of the paths that run from row to row: straight on and diagonally
 
-constexpr int kGuide = 0;      // the plane of a front that holds the guide
-constexpr float kFar = 1e9f;   // the guide where there is no image: no edge weight is left of anything from there
+// A vector of pixels from x on of a row of w; beside the image the outermost pixel again.
+DUALPIX_INLINE vfloat load_beside(const float* row, int x, int w) {
+  if (x >= 0 && x + kLanes <= w) return load(row + x);
+  vfloat v = {};
+  for (int i = 0; i < kLanes; ++i) v[i] = row[std::min(std::max(x + i, 0), w - 1)];
+  return v;
+}
 
-// Planes of one row with a margin of a vector, so that a diagonal may read beside the image.
+// Planes of what each path that runs from row to row has come to. A path keeps its place in them from row to row, so
+// that it is changed where it is; `none` is what a path begins with.
 class Front {
  public:
-  Front(int w, int planes) : stride_(w + 3 * kLanes), data_((size_t)planes * stride_) {
-    std::fill_n(data_.begin(), stride_, kFar);
+  Front(int h, int w, int planes, float none)
+      : h_(h), planes_(planes), stride_((size_t)h + w + kLanes), data_(3 * planes * stride_, none) {}
+
+  // A plane of the path with that step: the pixel at x in the i-th row of the way is at [x].
+  float* plane(int path, int k, int i) {
+    const int from = kSteps[path] > 0 ? h_ - 1 - i : kSteps[path] < 0 ? i : 0;
+    return data_.data() + (path * planes_ + k) * stride_ + from;
   }
-  float* plane(int k) { return data_.data() + (size_t)k * stride_ + kLanes; }
 
  private:
-  int stride_;
+  int h_, planes_;
+  size_t stride_;
   std::vector<float> data_;
 };
 
-// Calls visit(y, begin, end, before, now) for the columns [begin, end) of every row, downwards or upwards, with the
-// fronts of the row before and of this one. Each worker owns a strip of columns; before a row it waits until both
-// neighbours have finished the one before, from which diagonals cross over.
-template <class Visit>
-void sweep_rows(int h, int w, int planes, bool down, int threads, const Visit& visit) {
-  Front fronts[2] = {Front(w, planes), Front(w, planes)};
-  const int vectors = (w + kLanes - 1) / kLanes;
-  const int most = std::max(1, std::min(threads, vectors / 16));
-  struct alignas(64) Progress {
-    std::atomic<int> rows{0};
+// So many waves before its rows are visited a block is walked along them, which takes longer than a strip.
+constexpr int kAhead = 6;
+
+// Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() a thread, and then
+// visit(i, begin, end) for the columns [begin, end) of each of its rows, the i-th of the way. A block is visited in
+// strips whose borders go left by a vector a row, so that a strip needs nothing of those to its right but in the block
+// before:
+//
+//   block 0    |   1    /   2    /   3    |   a strip is visited after the one to its left in the same block
+//              |  1   /   2    /   3      |
+//   block 1    |   1    /   2    /   3    |   and after the one to its right in the block before
+//
+// Workers take these tasks in the order of their waves, 2 block + strip: those of one wave do not need each other.
+template <class MakeScratch, class Along, class Visit>
+void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
+  const int vectors = (w + kLanes - 1) / kLanes, blocks = (h + kLanes - 1) / kLanes;
+  const int wide = std::min(std::max(vectors / (4 * threads), kLeastVectors), kMostVectors);
+  const int strips = std::max(1, vectors / wide);
+  struct Task {
+    int block, strip;  // 0 is the walk along the rows
   };
-  std::unique_ptr<Progress[]> done(new Progress[most]);
-  auto wait = [&](int neighbour, int rows) {
-    for (int spins = 0; done[neighbour].rows.load(std::memory_order_acquire) < rows; ++spins)
+  std::vector<Task> tasks;
+  tasks.reserve((size_t)blocks * (strips + 1));
+  for (int wave = -kAhead; wave <= 2 * (blocks - 1) + strips; ++wave) {
+    const int ahead = wave + kAhead;
+    if (ahead % 2 == 0 && ahead / 2 < blocks) tasks.push_back({ahead / 2, 0});
+    for (int block = std::max(0, (wave - strips + 1) / 2); block < blocks && 2 * block < wave; ++block)
+      tasks.push_back({block, wave - 2 * block});
+  }
+  std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[tasks.size()]());
+  auto done = [&](int block, int strip) -> std::atomic<bool>& { return flags[(size_t)block * (strips + 1) + strip]; };
+  auto wait = [&](int block, int strip) {
+    for (int spins = 0; !done(block, strip).load(std::memory_order_acquire); ++spins)
       if (spins > 1000) std::this_thread::yield();
   };
-  run_workers(most, [&](int worker, int workers) {
-    const int begin = (int)((long)vectors * worker / workers) * kLanes;
-    const int end = std::min(w, (int)((long)vectors * (worker + 1) / workers) * kLanes);
-    for (int i = 0; i < h; ++i) {
-      if (worker > 0) wait(worker - 1, i);
-      if (worker + 1 < workers) wait(worker + 1, i);
-      visit(down ? i : h - 1 - i, begin, end, fronts[(i + 1) % 2], fronts[i % 2]);
-      done[worker].rows.store(i + 1, std::memory_order_release);
+  auto border = [&](int strip, int row) {
+    return strip == 0 ? 0 : strip == strips ? w : ((int)((long)vectors * strip / strips) - row) * kLanes;
+  };
+  const int workers = std::min({threads, strips, blocks});  // at most one a block has anything to do
+  std::vector<decltype(make_scratch())> scratch(workers, make_scratch());  // here, as nobody waits for who has thrown
+  auto run = [&](int block, int strip, int worker) {
+    if (strip == 0) return along(block, scratch[worker]);
+    wait(block, strip - 1);
+    if (block > 0) wait(block - 1, std::min(strip + 1, strips));
+    for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
+      visit(block * kLanes + row, border(strip - 1, row), border(strip, row));
+  };
+  std::atomic<size_t> next{0};
+  run_workers(workers, [&](int worker, int) {
+    for (size_t i; (i = next.fetch_add(1)) < tasks.size();) {
+      run(tasks[i].block, tasks[i].strip, worker);
+      done(tasks[i].block, tasks[i].strip).store(true, std::memory_order_release);
     }
   });
 }

@@ -246,7 +246,17 @@ def invalidate(alpha, beta, threshold):
 
 
 # ---- aggregation ----------------------------------------------------------------------------------
-def path(alpha, beta, guide, step, penalty, sigma, exact=False, d=None, tau=0):
+def edge_weight(guide, sigma):
+    """w(p, q) of neighbouring pixels as it is kept, rounded to ten bits after the leading one, and at least 2^-63."""
+
+    def weight(p, q):
+        mantissa, exponent = np.frexp(max(np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2), 2.0**-63))
+        return np.ldexp(np.round(2**11 * mantissa), exponent - 11)
+
+    return weight
+
+
+def path(alpha, beta, weight, step, penalty, exact=False, d=None, tau=0):
     """The messages A, B that arrive at every pixel along one direction; a path starts with the local parabola."""
     dy, dx = step
     h, w = alpha.shape
@@ -256,7 +266,7 @@ def path(alpha, beta, guide, step, penalty, sigma, exact=False, d=None, tau=0):
             p, q = (y, x), (y - dy, x - dx)
             if not (0 <= q[0] < h and 0 <= q[1] < w):
                 continue
-            Pw = penalty * np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2)
+            Pw = penalty * weight(p, q)
             if d is not None:
                 Pw /= (1 + (d[p] - d[q]) ** 2 / tau**2) ** 2
             Aq, Bq = alpha[q] + A[q], beta[q] + B[q]
@@ -267,40 +277,39 @@ def path(alpha, beta, guide, step, penalty, sigma, exact=False, d=None, tau=0):
     return A, B
 
 
-def one_pass(alpha, beta, guide, paths, *options):
+def one_pass(alpha, beta, weight, paths, penalty, exact=False, *robust):
     """The sums over paths of local term and message; with exact messages the local term counts once."""
-    exact = len(options) > 2 and options[2]
     A, B = ((1 if exact else paths) * m for m in (alpha, beta))
     for step in DIRECTIONS[:paths]:
-        A_r, B_r = path(alpha, beta, guide, step, *options)
+        A_r, B_r = path(alpha, beta, weight, step, penalty, exact, *robust)
         A, B = A + A_r, B + B_r
     return A, B
 
 
-def aggregate(alpha, beta, guide, penalty, sigma, paths, iterations, normalize):
+def aggregate(alpha, beta, weight, penalty, paths, iterations, normalize):
     """S = sum over paths, iterated with alpha, beta <- N S / paths."""
     N = alpha / np.maximum(alpha.mean(), 1e-30) if normalize else 1
-    A, B = one_pass(alpha, beta, guide, paths, penalty, sigma)
+    A, B = one_pass(alpha, beta, weight, paths, penalty)
     for _ in range(iterations - 1):
         alpha, beta = A / paths, B / paths
         if normalize:  # repeated, N runs out of float32's range; vertices stay
             bounded = np.clip(N * alpha, 1e-15, 1e15) / np.maximum(alpha, 1e-15)
             alpha, beta = alpha * bounded, beta * bounded
-        A, B = one_pass(alpha, beta, guide, paths, penalty, sigma)
+        A, B = one_pass(alpha, beta, weight, paths, penalty)
     return A, B
 
 
-def aggregate_exact(alpha, beta, guide, K, sigma, paths, iterations, tau):
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau):
     """Beliefs; every iteration from the same parabolas, with weights from the disparities of the one before.
 
     tau is one for all of these weights, or one after the other, the last for all that follow; 0 is no weight.
     """
     P = K * alpha.mean()
     taus = np.ravel(tau)
-    A, B = one_pass(alpha, beta, guide, paths, P, sigma, True)
+    A, B = one_pass(alpha, beta, weight, paths, P, True)
     for i in range(iterations - 1):
         tau = taus[min(i, len(taus) - 1)]
-        A, B = one_pass(alpha, beta, guide, paths, P, sigma, True, minimizer(A, B) if tau else None, tau)
+        A, B = one_pass(alpha, beta, weight, paths, P, True, minimizer(A, B) if tau else None, tau)
     return A, B
 
 
@@ -370,7 +379,7 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
         alpha = alpha + weight * prior[0]
         beta = beta + weight * prior[1]
     alpha, beta = invalidate(alpha, beta, params["invalid_threshold"])
-    strength = guide, params["penalty"], params["edge_sigma"], params["paths"], iterations
+    strength = edge_weight(guide, params["edge_sigma"]), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
         return aggregate_exact(alpha, beta, *strength, params["robust_tau"])
     return aggregate(alpha, beta, *strength, params["normalize_iterations"])

@@ -120,7 +120,7 @@ def local_parabolas(C, disparities, plain, guide, params):
 
 
 # ---- the published rules for jumps ----------------------------------------------------------------
-def path_with_jumps(alpha, beta, guide, step, P1, P2, sigma, T2):
+def path_with_jumps(alpha, beta, weight, step, P1, P2, T2):
     """A, B of every pixel along one direction, with j = |vertex_p - m_q|.
 
     j < 2: the step of the paper with P1; j < T2: with P2; further: the parabola of q if it is 1000 times as sure and
@@ -133,23 +133,23 @@ def path_with_jumps(alpha, beta, guide, step, P1, P2, sigma, T2):
             p, q = (y, x), (y - dy, x - dx)
             if not (0 <= q[0] < h and 0 <= q[1] < w):
                 continue
-            weight = np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2)
+            w_pq = weight(p, q)
             m_q = -B[q] / (2 * A[q])
             j = abs(-beta[p] / (2 * alpha[p]) - m_q)
             if j < max(2, T2):
-                message = (P1 if j < 2 else P2) * weight * min(A[q], 1)
+                message = (P1 if j < 2 else P2) * w_pq * min(A[q], 1)
                 A[p], B[p] = alpha[p] + message, beta[p] - 2 * message * m_q
-            elif A[q] > 1000 * alpha[p] and weight > 0.5:
+            elif A[q] > 1000 * alpha[p] and w_pq > 0.5:
                 A[p], B[p] = A[q], B[q]
     return A, B
 
 
-def aggregate_with_jumps(alpha, beta, guide, P1, P2, sigma, paths, iterations):
+def aggregate_with_jumps(alpha, beta, weight, P1, P2, paths, iterations):
     """The sums over paths; T2 is 2 in the first two iterations and 180 after. N = alpha_1 / mean(alpha_1)."""
     N = alpha / alpha.mean()
     for i in range(iterations):
         along = [
-            path_with_jumps(alpha, beta, guide, step, P1, P2, sigma, 2 if i < 2 else 180)
+            path_with_jumps(alpha, beta, weight, step, P1, P2, 2 if i < 2 else 180)
             for step in reference.DIRECTIONS[:paths]
         ]
         A, B = np.sum(along, axis=0)

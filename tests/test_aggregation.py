@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 
 import reference
 import reference_stereo
-from dualpix import _core
-from dualpix.aggregation import aggregate, minimizer
+from dualpix import _core, aggregation
+from dualpix.aggregation import edge_weights, minimizer
 from dualpix.arrays import as_row
 from dualpix.params import preset
 
@@ -30,12 +30,35 @@ def random_maps(shape, seed=0):
     return [m.astype(np.float32) for m in (alpha, beta, guide)]
 
 
+def aggregate(alpha, beta, guide, params, iterations, threads):
+    return aggregation.aggregate(alpha, beta, edge_weights(guide, params, threads), params, iterations, threads)
+
+
+def edge_codes(guide, paths=8, sigma=4.0):
+    return edge_weights(guide, preset("dslr-a").replace(paths=paths, edge_sigma=sigma), threads=1)
+
+
+EDGES = {(0, 1): 0, (1, 0): 1, (1, 1): 2, (1, -1): 3}  # from the pixel before, in the order they are kept
+
+
+def kept_weight(guide, params):
+    """w(p, q) as the kernels keep it: 6 bits of the exponent and 10 of the mantissa."""
+    codes = edge_weights(guide, params, threads=1).astype(int)
+    values = np.ldexp(1 + codes % 1024 / 1024, codes // 1024 - 63)
+
+    def weight(p, q):
+        (y, x), (y0, x0) = max(p, q), min(p, q)
+        return values[y, EDGES[y - y0, x - x0], x]
+
+    return weight
+
+
 def compare(alpha, beta, guide, params, iterations):
     A, B = aggregate(alpha.copy(), beta.copy(), guide, params, iterations, threads=2)
     expected_A, expected_B = reference.aggregate(
-        *(m.astype(float) for m in (alpha, beta, guide)),
+        *(m.astype(float) for m in (alpha, beta)),
+        kept_weight(guide, params),
         params.penalty,
-        params.edge_sigma,
         params.paths,
         iterations,
         params.normalize_iterations,
@@ -77,6 +100,28 @@ def test_any_maps(data, shape, penalty, sigma):
     compare(alpha, -2 * alpha * vertex, guide, params, 1)
 
 
+HALF_A_BIT = 2**-11  # of the ten that are kept
+
+
+@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("shape", [*SHAPES, (3, 701)])
+@pytest.mark.parametrize("sigma", [0.1, 3, 1e3])
+def test_edge_weights_are_rounded_to_ten_bits(shape, sigma, paths):
+    *_, guide = random_maps(shape)
+    params = preset("dslr-a").replace(edge_sigma=sigma, paths=paths)
+    kept, rounded = kept_weight(guide, params), reference.edge_weight(guide.astype(float), sigma)
+    flipped, count = 0, 0
+    for p in np.ndindex(shape):
+        for dy, dx in list(EDGES)[: paths // 2]:
+            q = p[0] - dy, p[1] - dx
+            if q[0] >= 0 and 0 <= q[1] < shape[1]:
+                exact = np.exp(-((float(guide[p]) - float(guide[q])) ** 2) / sigma**2)
+                assert kept(p, q) == pytest.approx(max(exact, 2.0**-63), rel=HALF_A_BIT + 1e-4)
+                flipped += kept(p, q) != rounded(p, q)
+                count += 1
+    assert flipped <= 0.02 * count  # next to where two roundings meet
+
+
 def test_the_edge_weight_is_exp():
     """Pairs of pixels in one row, far apart from each other in the guide: A - 4 alpha = P w of the pair."""
     steps = np.linspace(0, 25, 3001, dtype=np.float32)
@@ -86,7 +131,15 @@ def test_the_edge_weight_is_exp():
     params = preset("dslr-a").replace(penalty=100, paths=4)
     A, _ = aggregate(alpha, alpha.copy(), guide, params, 1, threads=1)
     step = np.diff(guide.reshape(-1, 2).astype(float), axis=1)[:, 0]
-    np.testing.assert_allclose(A[0, 1::2], 4 + 100 * np.exp(-(step**2) / params.edge_sigma**2), rtol=1e-6)
+    Pw = 100 * np.exp(-(step**2) / params.edge_sigma**2)
+    np.testing.assert_allclose(A[0, 1::2], 4 + Pw, rtol=HALF_A_BIT)
+    assert np.mean((A[0, 1::2] - 4) / Pw, where=Pw > 1) == pytest.approx(1, abs=1e-5)  # rounded, not cut off
+
+
+def test_the_weight_of_equal_pixels_is_1():
+    *_, guide = random_maps((5, 9))
+    weight = kept_weight(np.full_like(guide, 7), preset("dslr-a"))
+    assert weight((1, 1), (0, 0)) == weight((4, 8), (4, 7)) == 1
 
 
 @pytest.mark.parametrize("penalty", [1e-3, 1, 3.2, 1e3, 1e6])
@@ -146,8 +199,8 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     alpha, beta, guide = random_maps(shape)
     params = exact_params(robust_tau=tau, paths=paths)
     A, B = aggregate(alpha.copy(), beta.copy(), guide, params, 3, threads=2)
-    as_float = [m.astype(float) for m in (alpha, beta, guide)]
-    expected = reference.aggregate_exact(*as_float, params.penalty, params.edge_sigma, paths, 3, tau)
+    as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
+    expected = reference.aggregate_exact(*as_float, weight, params.penalty, paths, 3, tau)
     np.testing.assert_allclose(A, expected[0], rtol=1e-4)
     np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
 
@@ -157,8 +210,9 @@ def test_along_a_row_exact_messages_are_the_minimum_of_the_energy(K):
     """Forward + backward = the tridiagonal solution of sum alpha (d - v)^2 + P w (d_p - d_q)^2, curvature included."""
     alpha, beta, guide = random_maps((1, 40))
     A, B = aggregate(alpha.copy(), beta.copy(), guide, exact_params(penalty=K, paths=4), 1, threads=1)
-    a, b, g = (m[0].astype(float) for m in (alpha, beta, guide))
-    Pw = K * a.mean() * np.exp(-(np.diff(g) ** 2) / 30**2)
+    a, b = (m[0].astype(float) for m in (alpha, beta))
+    weight = kept_weight(guide, exact_params(paths=4))
+    Pw = K * a.mean() * np.array([weight((0, x), (0, x + 1)) for x in range(a.size - 1)])
     H = np.diag(a) + np.diag(np.r_[Pw, 0] + np.r_[0, Pw]) - np.diag(Pw, 1) - np.diag(Pw, -1)
     np.testing.assert_allclose(minimizer(A, B)[0], np.linalg.solve(H, -b / 2), rtol=1e-4, atol=1e-4)
     # What is left of the curvature when all other pixels give way: an inverse variance.
@@ -172,7 +226,7 @@ def test_robust_weights_minimise_over_all_other_pixels_by_brute_force():
     beta = (-2 * alpha * v).astype(np.float32)
     d = np.array([[0.0, 3.0, 4.0]], np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
-    _core.aggregate(alpha, beta, np.zeros_like(alpha), A, B, EXACT, 5.0, 1.0, 4, d, 0.7, 1, 0, 0, 1)
+    _core.aggregate(alpha, beta, edge_codes(np.zeros_like(alpha), 4), A, B, EXACT, 5.0, d, 0.7, 1, 0, 0, 1)
     w = 5 / (1 + np.diff(d[0]) ** 2 / 0.7**2) ** 2
     grid = np.linspace(-1, 5, 1201)
     d0, d1 = np.meshgrid(grid, grid, indexing="ij")
@@ -262,8 +316,8 @@ def test_jumps_agree_with_the_oracle(shape, paths):
     for iterations in (1, 2, 3, 4):
         params = jump_params(paths=paths, jump_penalty=0.3)
         A, B = aggregate(alpha.copy(), beta.copy(), guide, params, iterations, threads=2)
-        as_float = [m.astype(float) for m in (alpha, beta, guide)]
-        expected = reference_stereo.aggregate_with_jumps(*as_float, 1, 0.3, params.edge_sigma, paths, iterations)
+        as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
+        expected = reference_stereo.aggregate_with_jumps(*as_float, weight, 1, 0.3, paths, iterations)
         np.testing.assert_allclose(A, expected[0], rtol=1e-3)
         np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-3, atol=1e-3)
 
@@ -273,7 +327,7 @@ def along_two(alpha, vertex, guide=(0, 0), farthest=2.0, penalty=1.0, jump_penal
     alpha, guide = (np.array([values], np.float32) for values in (alpha, guide))
     beta = -2 * alpha * np.array([vertex], np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
-    _core.aggregate(alpha, beta, guide, A, B, JUMPS, penalty, 4.0, 4, None, 0, 1, jump_penalty, farthest, 1)
+    _core.aggregate(alpha, beta, edge_codes(guide, 4), A, B, JUMPS, penalty, None, 0, 1, jump_penalty, farthest, 1)
     A, B = A[0, 1] - 3 * alpha[0, 1], B[0, 1] - 3 * beta[0, 1]
     return A, -B / (2 * A)
 
@@ -323,9 +377,9 @@ def test_several_tolerances_are_taken_one_after_the_other(tau):
     alpha, beta, guide = random_maps((12, 19))
     params = exact_params(robust_tau=tau)
     found = [minimizer(*aggregate(alpha, beta, guide, params, n, threads=1)) for n in range(1, 6)]
-    as_float = [m.astype(float) for m in (alpha, beta, guide)]
+    as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
     for n, d in enumerate(found, 1):
-        expected = reference.minimizer(*reference.aggregate_exact(*as_float, 50, 30, 8, n, tau))
+        expected = reference.minimizer(*reference.aggregate_exact(*as_float, weight, 50, 8, n, tau))
         np.testing.assert_allclose(d, expected, rtol=1e-4, atol=1e-4)
     assert all(np.abs(a - b).max() > 1e-4 for a, b in pairwise(found[:3]))
 
@@ -359,9 +413,10 @@ def test_threads_and_memory_that_cannot_be_had_are_no_crash():
 import resource, numpy as np
 from dualpix import _core
 maps = [np.ones((9, 2_000_000), np.float32) for _ in range(5)]
+maps[2] = np.full((9, 4, 2_000_000), 63 << 10, np.uint16)
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
-    _core.aggregate(*maps, 0, 1, 1, 8, None, 0, 1, 0, 0, 512)
+    _core.aggregate(*maps, 0, 1, None, 0, 1, 0, 0, 512)
     print("done", maps[3][0, 0] > 1)
 except MemoryError:
     print("MemoryError")
@@ -378,23 +433,32 @@ except MemoryError:
 
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
+    maps[2] = np.zeros((4, 4, 5), np.uint16)
     rest = (None, 0, 1, 0, 0, 1)
-    with pytest.raises(ValueError, match="4 or 8"):
-        _core.aggregate(*maps, PAPER, 1, 1, 6, *rest)
     for messages in (-1, 3):
         with pytest.raises(ValueError, match=r"0 .paper., 1 .exact. or 2 .jumps."):
-            _core.aggregate(*maps, messages, 1, 1, 8, *rest)
-    for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]], [maps[3], maps[2]]):
+            _core.aggregate(*maps, messages, 1, *rest)
+    for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]]):
         with pytest.raises(ValueError, match="must not be inputs"):
-            _core.aggregate(*maps[:3], *outputs, PAPER, 1, 1, 8, *rest)
+            _core.aggregate(*maps[:3], *outputs, PAPER, 1, *rest)
     with pytest.raises(ValueError, match="same map"):
-        _core.aggregate(*maps[:4], maps[3], PAPER, 1, 1, 8, *rest)
-    with pytest.raises(ValueError, match="guide"):
-        _core.aggregate(*maps[:2], np.zeros((5, 4), np.float32), *maps[3:], PAPER, 1, 1, 8, *rest)
+        _core.aggregate(*maps[:4], maps[3], PAPER, 1, *rest)
     with pytest.raises(ValueError, match="robust_tau"):
-        _core.aggregate(*maps, EXACT, 1, 1, 8, np.zeros((4, 5), np.float32), -1, 1, 0, 0, 1)
+        _core.aggregate(*maps, EXACT, 1, np.zeros((4, 5), np.float32), -1, 1, 0, 0, 1)
     with pytest.raises(TypeError):
-        _core.aggregate(*maps[:4], maps[4].astype(np.float64), PAPER, 1, 1, 8, *rest)
+        _core.aggregate(*maps[:4], maps[4].astype(np.float64), PAPER, 1, *rest)
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"), [((4, 3, 5), "2 or 4 edges"), ((5, 4, 5), "height and width"), ((4, 4, 4), "height and width")]
+)
+def test_weights_must_be_those_of_the_image(shape, reason):
+    alpha, beta, A, B = np.zeros((4, 4, 5), np.float32)
+    weights = np.zeros(shape, np.uint16)
+    with pytest.raises(ValueError, match=reason):
+        _core.aggregate(alpha, beta, weights, A, B, PAPER, 1, None, 0, 1, 0, 0, 1)
+    with pytest.raises(ValueError, match=reason):
+        _core.edge_weights(alpha, weights, 1, 1)
 
 
 # ---- the minimiser that a pass may write ----------------------------------------------------------
@@ -407,10 +471,10 @@ def test_a_pass_writes_its_minimiser_in_place_of_the_disparity_before(shape, thr
     alpha, beta, guide = (rng.uniform(0, 5, shape).astype(np.float32) for _ in range(3))
     before = rng.normal(0, 0.1, shape).astype(np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
-    settings = (EXACT, 5.0, 3.0, 8, before, 0.1, 1, 0, 0)
-    _core.aggregate(alpha, beta, guide, A, B, *settings, threads)
+    maps = (alpha, beta, edge_codes(guide), A, B)
+    _core.aggregate(*maps, EXACT, 5.0, before, 0.1, 1, 0, 0, threads)
     expected, d = (A.copy(), B.copy()), before.copy()
-    _core.aggregate(alpha, beta, guide, A, B, *settings[:4], d, *settings[5:], threads, minimizer=d)
+    _core.aggregate(*maps, EXACT, 5.0, d, 0.1, 1, 0, 0, threads, minimizer=d)
     np.testing.assert_array_equal((A, B), expected)
     np.testing.assert_array_equal(d, minimizer(A, B))
 
@@ -421,7 +485,8 @@ def test_the_minimiser_is_0_where_nothing_is_known():
 
 
 def test_the_minimiser_needs_a_map_of_its_own():
-    maps = np.zeros((5, 4, 4), np.float32)
-    for taken in range(5):
+    maps = [*np.zeros((4, 4, 4), np.float32)]
+    weights = np.zeros((4, 4, 4), np.uint16)
+    for taken in maps:
         with pytest.raises(ValueError, match="of its own"):
-            _core.aggregate(*maps, EXACT, 1.0, 1.0, 8, None, 0, 1, 0, 0, 1, minimizer=maps[taken])
+            _core.aggregate(*maps[:2], weights, *maps[2:], EXACT, 1.0, None, 0, 1, 0, 0, 1, minimizer=taken)

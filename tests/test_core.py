@@ -31,6 +31,7 @@ def test_same_arguments_and_types():
         "_Map": "numpy.ndarray[dtype=float32",
         "_Mask": "numpy.ndarray[dtype=uint8",
         "_Ranges": "numpy.ndarray[dtype=int32",
+        "_Weights": "numpy.ndarray[dtype=uint16",
         "_Pixels": "numpy.ndarray[dtype=",
         "float": "float",
         "int": "int",

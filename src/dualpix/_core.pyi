@@ -6,6 +6,7 @@ import numpy.typing as npt
 _Map = npt.NDArray[np.float32]
 _Mask = npt.NDArray[np.uint8]
 _Ranges = npt.NDArray[np.int32]
+_Weights = npt.NDArray[np.uint16]
 _Pixels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
 
 tile: int  # px, the side of the squares of `match`
@@ -46,16 +47,15 @@ def condition(
     invalid_threshold: float,
     threads: int,
 ) -> None: ...
+def edge_weights(guide: _Map, weights: _Weights, sigma: float, threads: int) -> None: ...
 def aggregate(
     alpha: _Map,
     beta: _Map,
-    guide: _Map,
+    weights: _Weights,
     A: _Map,
     B: _Map,
     messages: int,
     penalty: float,
-    edge_sigma: float,
-    paths: int,
     disparity: _Map | None,
     robust_tau: float,
     scale: float,

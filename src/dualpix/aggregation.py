@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import _core
-from .arrays import Map
+from .arrays import Map, Weights
 from .params import Params
 
 MESSAGES = ("paper", "exact", "jumps")
@@ -11,13 +11,26 @@ SMALLEST, LARGEST = 1e-15, 1e15  # curvatures that N may lead to; they mean no m
 JUMPS = (2.0, 2.0, 180.0)  # T2 of the published iterations, px; the last for all that follow
 
 
-def aggregate(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
+def edge_weights(guide: Map, params: Params, threads: int) -> Weights:
+    """What the steps between neighbours count: ``w = exp(-(I_p - I_q)^2 / sigma^2)``, in the kernels' 16 bits.
+
+    They are the same in every pass of a scale. Rows of pixels have one of weights for each of their edges.
+    """
+    height, width = guide.shape
+    weights = np.empty((height, params.paths // 2, width), np.uint16)
+    _core.edge_weights(guide, weights, params.edge_sigma, threads)
+    return weights
+
+
+def aggregate(
+    alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int
+) -> tuple[Map, Map]:
     """A, B summed over the paths, after a number of iterations. alpha and beta may be used up."""
     run = exact if params.messages == "exact" else paper
-    return run(alpha, beta, guide, params, iterations, threads)
+    return run(alpha, beta, weights, params, iterations, threads)
 
 
-def paper(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
+def paper(alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
     """The published recursion, plain or with jumps: every iteration starts from the mean over paths of the one before.
 
     With ``params.normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
@@ -28,7 +41,7 @@ def paper(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
         last = i + 1 == iterations
         scale = 1 if last else 1 / params.paths
         T2 = JUMPS[min(i, len(JUMPS) - 1)]
-        one_pass(alpha, beta, guide, A, B, params, params.penalty, None, 0, scale, T2, threads)
+        one_pass(alpha, beta, weights, A, B, params, params.penalty, None, 0, scale, T2, threads)
         if not last:
             alpha, beta, A, B = A, B, alpha, beta
             if N is not None:
@@ -38,7 +51,7 @@ def paper(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
     return A, B
 
 
-def exact(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
+def exact(alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
     """Exact messages, summed as a belief: A is the curvature of all that is known about a pixel.
 
     With ``params.robust_tau`` every iteration begins anew from the same local parabolas, and smooths less where the
@@ -52,14 +65,14 @@ def exact(alpha: Map, beta: Map, guide: Map, params: Params, iterations: int, th
     for i in range(passes):
         tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
         before, after = (d if i and tau else None), (d if i + 1 < passes else None)
-        one_pass(alpha, beta, guide, A, B, params, P, before, tau, 1, 0, threads, after)
+        one_pass(alpha, beta, weights, A, B, params, P, before, tau, 1, 0, threads, after)
     return A, B
 
 
 def one_pass(
     alpha: Map,
     beta: Map,
-    guide: Map,
+    weights: Weights,
     A: Map,
     B: Map,
     params: Params,
@@ -75,13 +88,11 @@ def one_pass(
     _core.aggregate(
         alpha,
         beta,
-        guide,
+        weights,
         A,
         B,
         messages=MESSAGES.index(params.messages),
         penalty=P,
-        edge_sigma=params.edge_sigma,
-        paths=params.paths,
         disparity=d,
         robust_tau=tau,
         scale=scale,

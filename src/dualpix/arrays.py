@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 Map = npt.NDArray[np.float32]
 Ranges = npt.NDArray[np.int32]
+Weights = npt.NDArray[np.uint16]
 
 
 def as_row(values: Iterable[float]) -> Map:

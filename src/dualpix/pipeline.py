@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, stereo
-from .aggregation import aggregate, minimizer
+from .aggregation import aggregate, edge_weights, minimizer
 from .arrays import Map
 from .axis import Axis, detect_axis
 from .calibration import Calibration, read_calibration
@@ -284,7 +284,9 @@ def _solve(
         guide = level.guide
         del level, plain, compared, correlated
         with clock("aggregation", scale + 1):
-            return Coefficients(*aggregate(alpha, beta, guide, params, iterations[scale], threads))
+            weights = edge_weights(guide, params, threads)
+            del guide
+            return Coefficients(*aggregate(alpha, beta, weights, params, iterations[scale], threads))
 
     A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
     assert textured is not None

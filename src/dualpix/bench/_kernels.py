@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..aggregation import minimizer, one_pass
+from ..aggregation import edge_weights, minimizer, one_pass
 from ..arrays import Map
 from ..matching import local_parabolas, window_taps
 from ..params import preset
@@ -32,13 +32,15 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         lambda: local_parabolas(planes.left, planes.right, searched, params, threads), repeat
     )
     A, B = np.empty_like(alpha), np.empty_like(beta)
+    tell("edge weights")
+    weighing, weights = _best(lambda: edge_weights(planes.guide, params, threads), repeat)
     P = params.penalty * float(alpha.mean(dtype=np.float64))
     tau = float(np.ravel(params.robust_tau)[0])
 
     def pass_of(d: Map | None) -> float:
         tell("aggregation, robust" if d is not None else "aggregation")
         return _best(
-            lambda: one_pass(alpha, beta, planes.guide, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads),
+            lambda: one_pass(alpha, beta, weights, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads),
             repeat,
         )[0]
 
@@ -49,7 +51,9 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     return {
         "limits": rates,
         "cost": {"multiply_adds": needed, **_against(matching, needed / rates["multiply_adds_per_second"])},
-        "aggregation": _moving(5 * alpha.nbytes, plain, rates),  # alpha, beta, guide; A, B
+        "edge weights": _moving(planes.guide.nbytes + weights.nbytes, weighing, rates),
+        # alpha, beta; A, B; and the guide, from which the weights come
+        "aggregation": _moving(5 * alpha.nbytes, plain, rates),
         "robust aggregation": _moving(6 * alpha.nbytes, robust, rates),  # and d
     }
 
