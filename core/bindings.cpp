@@ -3,6 +3,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -205,6 +209,12 @@ void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, 
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
+}
+
+void release_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 void minimizer(Map A, Map B, Output d, int threads) {
@@ -430,6 +440,8 @@ NB_MODULE(_core, m) {
         "penalty"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
         map("minimizer").none() = nb::none(),
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).");
+  m.def("release_free_memory", release_free_memory,
+        "Give back to the system what the heap keeps of memory that was freed, where the C library can.");
   m.def("minimizer", minimizer, map("A"), map("B"), map("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
   m.def("sgm", sgm, map("left"), map("right"), map("d"), "first"_a, "count"_a, map("taps"), "P1"_a, "P2"_a, "threads"_a,
         "d = semi-global matching of the Birchfield-Tomasi cost over the disparities first .. first + count - 1.");

@@ -6,7 +6,7 @@ from .errors import InputError
 from .params import Params
 
 # float32 maps of the size of the pair that are alive at once, at most, beside the two views.
-PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 4, 2, 3
+PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 2, 3
 # Of wide baselines: all but the candidates, each of these, and the paper's doubts about them.
 WIDE, CANDIDATE, DOUBTS = 8, 4, 13
 # While a filter runs; the solver has a cell for every few pixels, and in the worst case for each.

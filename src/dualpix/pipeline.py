@@ -286,6 +286,7 @@ def _solve(
         with clock("aggregation", scale + 1):
             weights = edge_weights(guide, params, threads)
             del guide
+            _core.release_free_memory()  # the gaps that maps of coarser scales have left in the heap
             return Coefficients(*aggregate(alpha, beta, weights, params, iterations[scale], threads))
 
     A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
