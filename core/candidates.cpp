@@ -24,12 +24,11 @@ struct Row {
 // A band of rows, worked through tile by tile from left to right so that what the right image finds is whole.
 struct Band {
   Band(const Search& o, int w)
-      : scratch((size_t)kMostPlanes * (kColumns + 2 * o.window.half)),
-        smoothed((size_t)(kBandRows + 2 * o.window.half) * kColumns),
+      : smoothed((size_t)(kBandRows + 2 * o.window.half) * kColumns),
         smoothed_row(kBandRows + 2 * o.window.half),
         rows(kBandRows),
         right_cost((size_t)kBandRows * w) {}
-  std::vector<float> scratch;               // of smooth_row
+  std::vector<float> scratch;               // of smooth_rows
   std::vector<float> smoothed;              // rows of a tile and half a window more on both sides, smoothed along x
   std::vector<const float*> smoothed_row;   // by row of the image, padded at its ends
   std::vector<Row> rows;
@@ -84,7 +83,7 @@ DUALPIX_INLINE void meet(const float* const* smoothed, Row& row, float* costs, W
   for (int x = 0; x < kColumns; x += kLanes) {
     Cell& cell = row.cells[x / kLanes];
     vfloat cost;
-    smooth_column<1>(smoothed, x, 0, window, &cost);
+    smooth_columns<1>(smoothed, x, window, &cost);
     if (i >= 2) keep<K>(cell, cost, d - 1, kind);
     store(cell.before, load(cell.last));
     store(cell.last, cost);
@@ -122,11 +121,8 @@ void search_tile(const float* left, const float* right, const Found& found, int 
   float costs[kColumns];
   for (int i = 0; i < o.count; ++i) {
     const int d = o.first + i;
-    for (int y = top; y < bottom; ++y) {
-      const size_t row = (size_t)y * w;
-      smooth_row({left + row, right + row, w, d, t.x0, t.x1}, o.cost, {}, o.window, kColumns, band.scratch.data(),
-                 &band.smoothed[(size_t)(y - top) * kColumns]);
-    }
+    smooth_rows({left, right, w, d, t.x0, t.x1}, top, bottom, o.cost, {}, o.window, kColumns, band.scratch,
+                band.smoothed.data());
     const int x0 = std::max(t.x0, d), x1 = std::min(t.x1, w + d);  // where x - d lies inside the right image
     for (int y = t.y0; y < t.y1; ++y) {
       const float* const* smoothed = &band.smoothed_row[y - t.y0 + half];

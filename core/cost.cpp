@@ -1,17 +1,20 @@
 #include "cost.h"
 
 #include "mirror.h"
+#include "rows.h"
 
 namespace dualpix {
 
 namespace {
 
-// f(i, L(x), R(x - d)) for every x = x0 + i, R = 0 outside the image.
+// f(i, L(x), R(x - d)) for every x = x0 + i, R = 0 outside the image. What f writes is no part of either.
 template <class F>
 DUALPIX_INLINE void for_each(const Strip& s, const F& f) {
   const int inside0 = s.inside0(), inside1 = s.inside1();
   for (int x = s.x0; x < inside0; ++x) f(x - s.x0, s.left[x], 0.0f);
-  for (int x = inside0; x < inside1; ++x) f(x - s.x0, s.left[x], s.right[x - s.d]);
+  const float *left = s.left, *right = s.right - s.d;
+#pragma GCC ivdep
+  for (int x = inside0; x < inside1; ++x) f(x - s.x0, left[x], right[x]);
   for (int x = inside1; x < s.x1; ++x) f(x - s.x0, s.left[x], 0.0f);
 }
 
@@ -76,24 +79,20 @@ DUALPIX_CLONES void hamming_distance(const Strip& s, float* e) {
   for_each(s, [=](int i, float l, float r) { e[i] = differing_bits(l, r); });
 }
 
-// The row's window, 4 kLanes outputs at a time: t0 e(x) + sum_k tk (e(x - k) + e(x + k)).
-DUALPIX_CLONES void smooth_along_row(const float* e, const Window& window, int n, float* out) {
-  const float* taps = window.taps;
-  for (int x = 0; x < n; x += 4 * kLanes) {
-    const float* p = e + x;
-    vfloat s0 = taps[0] * load(p), s1 = taps[0] * load(p + kLanes);
-    vfloat s2 = taps[0] * load(p + 2 * kLanes), s3 = taps[0] * load(p + 3 * kLanes);
-    for (int k = 1; k <= window.half; ++k) {
-      const float t = taps[k];
-      s0 += t * (load(p - k) + load(p + k));
-      s1 += t * (load(p - k + kLanes) + load(p + k + kLanes));
-      s2 += t * (load(p - k + 2 * kLanes) + load(p + k + 2 * kLanes));
-      s3 += t * (load(p - k + 3 * kLanes) + load(p + k + 3 * kLanes));
+// Windows along n rows, `between` apart, of `width` pixels and half a window more on both sides; the results' rows are
+// `apart`.
+DUALPIX_CLONES void smooth_along_rows(const float* e, int between, int n, const Window& window, int width,
+                                      float* columns, float* out, int apart) {
+  gather(rows_of(e, between), width + 2 * window.half, n, columns, kLanes);
+  for (int x = 0; x < width; x += kLanes) {
+    vfloat v[kLanes];
+    constexpr int kHalf = kLanes / 2;
+    for (int j = 0; j < kLanes; j += kHalf) {
+      const float* column = columns + (size_t)(x + j + window.half) * kLanes;
+      smooth<kHalf>([=](int i) __attribute__((always_inline)) { return load(column + i * kLanes); }, window, v + j);
     }
-    store(out + x, s0);
-    store(out + x + kLanes, s1);
-    store(out + x + 2 * kLanes, s2);
-    store(out + x + 3 * kLanes, s3);
+    transpose(v);
+    for (int i = 0; i < n; ++i) store(out + (size_t)i * apart + x, v[i]);
   }
 }
 
@@ -114,16 +113,28 @@ int padded(int i, int n, Cost cost) {
   return cost == Cost::bt || cost == Cost::census ? std::min(std::max(i, 0), n - 1) : mirror(i, n);
 }
 
-void smooth_row(const Strip& s, Cost cost, const Means& means, const Window& window, int stride, float* scratch,
-                float* out) {
+void smooth_rows(const Strip& s, int y0, int y1, Cost cost, const Means& means, const Window& window, int stride,
+                 std::vector<float>& scratch, float* out) {
   const int half = window.half, x0 = std::max(s.x0 - half, 0), x1 = std::min(s.x1 + half, s.w);
-  float* e[kMostPlanes];  // e[p][i] is the difference at image column x0 + i
-  for (int p = 0; p < kMostPlanes; ++p) e[p] = scratch + (size_t)p * (stride + 2 * half) + half + x0 - s.x0;
-  differences({s.left, s.right, s.w, s.d, x0, x1}, cost, means, e);
-  for (int p = 0; p < planes(cost); ++p) {
-    for (int x = s.x0 - half; x < x0; ++x) e[p][x - x0] = e[p][padded(x, s.w, cost) - x0];
-    for (int x = x1; x < s.x1 + half; ++x) e[p][x - x0] = e[p][padded(x, s.w, cost) - x0];
-    smooth_along_row(e[p] + s.x0 - x0, window, stride, out + p * stride);
+  const int between = stride + 2 * half, apart = planes(cost) * stride;
+  scratch.resize((size_t)(kMostPlanes + 1) * kLanes * between);
+  float* columns = scratch.data() + (size_t)kMostPlanes * kLanes * between;
+  for (int y = y0; y < y1; y += kLanes, out += (size_t)kLanes * apart) {
+    const int n = std::min(kLanes, y1 - y);
+    for (int i = 0; i < n; ++i) {
+      float* e[kMostPlanes];  // e[p][x] is the difference at column x0 + x of the image
+      for (int p = 0; p < kMostPlanes; ++p)
+        e[p] = scratch.data() + (size_t)(p * kLanes + i) * between + half + x0 - s.x0;
+      const size_t row = (size_t)(y + i) * s.w;
+      differences({s.left + row, s.right + row, s.w, s.d, x0, x1}, cost, means, e);
+      for (int p = 0; p < planes(cost); ++p) {
+        for (int x = s.x0 - half; x < x0; ++x) e[p][x - x0] = e[p][padded(x, s.w, cost) - x0];
+        for (int x = x1; x < s.x1 + half; ++x) e[p][x - x0] = e[p][padded(x, s.w, cost) - x0];
+      }
+    }
+    for (int p = 0; p < planes(cost); ++p)
+      smooth_along_rows(scratch.data() + (size_t)p * kLanes * between, between, n, window, stride, columns,
+                        out + p * stride, apart);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "simd.h"
 
@@ -25,7 +26,7 @@ inline int planes(Cost cost) { return cost == Cost::zncc ? 3 : cost == Cost::ncc
 
 constexpr int kMostPlanes = 3;
 
-// Part of a row: columns [x0, x1) of the left image, and R(x - d) beside them.
+// Part of a row, or of each row of an image: columns [x0, x1) of the left image, and R(x - d) beside them.
 struct Strip {
   const float *left, *right;
   int w, d, x0, x1;
@@ -48,20 +49,31 @@ struct Window {
 // Where pixel i of n lies that may be outside.
 int padded(int i, int n, Cost cost);
 
-// Differences of the strip, padded beyond the image's ends, smoothed along x: plane p to out + p * stride. The stride
-// is a multiple of 4 kLanes and not less than x1 - x0; beyond that the values mean nothing. The scratch has
-// kMostPlanes * (stride + 2 half) floats.
-void smooth_row(const Strip& s, Cost cost, const Means& means, const Window& window, int stride, float* scratch,
-                float* out);
+// Differences of the strip in rows [y0, y1), padded beyond the image's ends, smoothed along x: plane p of row y0 + i goes
+// to out + i * planes * stride + p * stride. The stride is a multiple of kLanes and not less than x1 - x0; beyond that
+// the values mean nothing.
+void smooth_rows(const Strip& s, int y0, int y1, Cost cost, const Means& means, const Window& window, int stride,
+                 std::vector<float>& scratch, float* out);
 
-// The window along a column of rows that are smoothed along x, for N vectors a step apart.
-template <int N>
-DUALPIX_INLINE void smooth_column(const float* const* rows, int x, int step, const Window& window, vfloat* s) {
-  for (int n = 0; n < N; ++n) s[n] = window.taps[0] * load(rows[0] + x + n * step);
+// The window's mean at M neighbouring places, which share most of what they read; at(i) is the vector i places on.
+template <int M, class At>
+DUALPIX_INLINE void smooth(const At& at, const Window& window, vfloat* s) {
+  vfloat before[M], after[M];  // at(j - k), at(j + k)
+  for (int j = 0; j < M; ++j) s[j] = window.taps[0] * (before[j] = after[j] = at(j));
+#pragma GCC unroll 4
   for (int k = 1; k <= window.half; ++k) {
-    const float *above = rows[-k] + x, *below = rows[k] + x;
-    for (int n = 0; n < N; ++n) s[n] += window.taps[k] * (load(above + n * step) + load(below + n * step));
+    for (int j = M - 1; j > 0; --j) before[j] = before[j - 1];
+    for (int j = 0; j + 1 < M; ++j) after[j] = after[j + 1];
+    before[0] = at(-k);
+    after[M - 1] = at(M - 1 + k);
+    for (int j = 0; j < M; ++j) s[j] += window.taps[k] * (before[j] + after[j]);
   }
+}
+
+// The window along columns of rows that are smoothed along x, for M rows from rows[0] on.
+template <int M>
+DUALPIX_INLINE void smooth_columns(const float* const* rows, int x, const Window& window, vfloat* s) {
+  smooth<M>([=](int i) __attribute__((always_inline)) { return load(rows[i] + x); }, window, s);
 }
 
 }  // namespace dualpix

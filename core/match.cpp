@@ -37,7 +37,6 @@ struct LeftWindow {
 struct Tile {
   explicit Tile(const Matching& o)
       : stride(planes(o.cost) * kTileColumns),
-        scratch((size_t)kMostPlanes * (kTileColumns + 2 * o.window.half)),
         smoothed((size_t)(kTileRows + 2 * o.window.half) * stride),
         rows(kTileRows + 2 * o.window.half),
         minima(kTileRows),
@@ -48,7 +47,7 @@ struct Tile {
     }
   }
   int stride;
-  std::vector<float> scratch;      // of smooth_row
+  std::vector<float> scratch;      // of smooth_rows
   std::vector<float> smoothed;     // rows of the tile and half more on both sides, smoothed along x, planes abreast
   std::vector<const float*> rows;  // rows[k] is the smoothed row of y0 - half + k, padded at the image's ends
   std::vector<Minima> minima;
@@ -85,14 +84,21 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
   store(m.last + x, cost);
 }
 
-// Costs that are smoothed differences meet the running minima of their row.
-DUALPIX_CLONES void difference_costs(const float* const* rows, const Window& window, Minima& m, int i, int count) {
-  for (int x = 0; x < kTileColumns; x += 2 * kLanes) {
-    vfloat s[2];
-    smooth_column<2>(rows, x, kLanes, window, s);
-    update(m, x, s[0], i, count);
-    update(m, x + kLanes, s[1], i, count);
+// Costs that are smoothed differences meet the running minima of M rows.
+template <int M>
+DUALPIX_INLINE void meet(const float* const* rows, const Window& window, Minima* m, int i, int count) {
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    vfloat s[M];
+    smooth_columns<M>(rows, x, window, s);
+    for (int j = 0; j < M; ++j) update(m[j], x, s[j], i, count);
   }
+}
+
+DUALPIX_CLONES void difference_costs(const float* const* rows, int n, const Window& window, Minima* m, int i,
+                                     int count) {
+  int y = 0;
+  for (; y + 4 <= n; y += 4) meet<4>(rows + y, window, m + y, i, count);
+  for (; y < n; ++y) meet<1>(rows + y, window, m + y, i, count);
 }
 
 DUALPIX_INLINE vfloat square_root(vfloat v) {
@@ -120,10 +126,7 @@ DUALPIX_CLONES void correlation_costs(const float* const* rows, const Window& wi
                                       const LeftWindow& left, Minima& m, int i, int count) {
   for (int x = 0; x < kTileColumns; x += kLanes) {
     vfloat s[3] = {};
-    if (zero_mean)
-      smooth_column<3>(rows, x, kTileColumns, window, s);
-    else
-      smooth_column<2>(rows, x, kTileColumns, window, s);
+    for (int p = 0; p < (zero_mean ? 3 : 2); ++p) smooth_columns<1>(rows, x + p * kTileColumns, window, s + p);
     // less the means, with W*R = W*L - W*E; for ncc they are 0
     const vfloat sum = 2 * load(left.mean + x) - s[2];
     const vfloat cost = decorrelation(s[0] - s[2] * s[2], s[1] - s[2] * sum, load(left.energy + x));
@@ -134,8 +137,8 @@ DUALPIX_CLONES void correlation_costs(const float* const* rows, const Window& wi
 DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window, bool zero_mean, LeftWindow& left) {
   for (int x = 0; x < kTileColumns; x += kLanes) {
     vfloat energy, mean = {};
-    smooth_column<1>(rows, x, 0, window, &energy);
-    if (zero_mean) smooth_column<1>(rows, x + 2 * kTileColumns, 0, window, &mean);
+    smooth_columns<1>(rows, x, window, &energy);
+    if (zero_mean) smooth_columns<1>(rows, x + 2 * kTileColumns, window, &mean);
     store(left.mean + x, mean);
     store(left.energy + x, max(energy - mean * mean, vfloat{}));
   }
@@ -231,20 +234,13 @@ float tile_mean(const float* image, int w, const Extent& t) {
   return (float)(total / ((double)(t.x1 - t.x0) * (t.y1 - t.y0)));
 }
 
-// Differences of all rows under the tile's windows, smoothed along x.
-void smooth_rows(const float* left, const float* right, int h, int w, int d, const Extent& t, const Matching& o,
-                 const Means& means, Tile& tile) {
-  const int first_row = std::max(t.y0 - o.window.half, 0), end_row = std::min(t.y1 + o.window.half, h);
-  for (int y = first_row; y < end_row; ++y) {
-    const size_t row = (size_t)y * w;
-    smooth_row({left + row, right + row, w, d, t.x0, t.x1}, o.cost, means, o.window, kTileColumns, tile.scratch.data(),
-               &tile.smoothed[(size_t)(y - first_row) * tile.stride]);
-  }
-}
-
 void match_tile(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Extent& t,
                 const Matching& o, Tile& tile) {
-  const int first_row = std::max(t.y0 - o.window.half, 0);
+  const int first_row = std::max(t.y0 - o.window.half, 0), end_row = std::min(t.y1 + o.window.half, h);
+  auto smooth_tile = [&](int d, const Means& means) {
+    smooth_rows({left, right, w, d, t.x0, t.x1}, first_row, end_row, o.cost, means, o.window, kTileColumns, tile.scratch,
+                tile.smoothed.data());
+  };
   for (int k = 0; k < t.y1 - t.y0 + 2 * o.window.half; ++k)
     tile.rows[k] = &tile.smoothed[(size_t)(padded(t.y0 - o.window.half + k, h, o.cost) - first_row) * tile.stride];
   for (Minima& m : tile.minima) start(m);
@@ -253,19 +249,18 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
   const Means means = zero_mean ? Means{tile_mean(left, w, t), tile_mean(right, w, t)} : Means{};
   if (correlates(o.cost)) {
     // At d = w all of R is outside, so that E = L.
-    smooth_rows(left, right, h, w, w, t, o, {means.left, 0}, tile);
+    smooth_tile(w, {means.left, 0});
     for (int y = 0; y < t.y1 - t.y0; ++y)
       left_windows(&tile.rows[y + o.window.half], o.window, zero_mean, tile.left_window[y]);
   }
   for (int i = 0; i < o.count; ++i) {
-    smooth_rows(left, right, h, w, o.first + i, t, o, means, tile);
-    for (int y = 0; y < t.y1 - t.y0; ++y) {
-      const float* const* rows = &tile.rows[y + o.window.half];
-      if (correlates(o.cost))
-        correlation_costs(rows, o.window, zero_mean, tile.left_window[y], tile.minima[y], i, o.count);
-      else
-        difference_costs(rows, o.window, tile.minima[y], i, o.count);
-    }
+    smooth_tile(o.first + i, means);
+    const float* const* rows = &tile.rows[o.window.half];
+    if (correlates(o.cost))
+      for (int y = 0; y < t.y1 - t.y0; ++y)
+        correlation_costs(rows + y, o.window, zero_mean, tile.left_window[y], tile.minima[y], i, o.count);
+    else
+      difference_costs(rows, t.y1 - t.y0, o.window, tile.minima.data(), i, o.count);
   }
   if (tile.encc) measure_distances(h, w, t, o, tile);
   for (int y = t.y0; y < t.y1; ++y) {

@@ -61,12 +61,11 @@ constexpr int kTileColumns = 96;
 struct Tile {
   explicit Tile(const Window& window)
       : height(kTileRows + 2 * (size_t)window.half),
-        scratch(kMostPlanes * (kTileColumns + 2 * (size_t)window.half)),
         smoothed(kGroup * height * kTileColumns),
         rows(kGroup * height) {}
   float* row(int k, int y) { return &smoothed[(k * height + y) * kTileColumns]; }
   size_t height;
-  std::vector<float> scratch;      // of smooth_row
+  std::vector<float> scratch;      // of smooth_rows
   std::vector<float> smoothed;     // along x
   std::vector<const float*> rows;  // rows[k * height + y] is that of y0 - half + y, padded at the image's ends
 };
@@ -80,7 +79,7 @@ DUALPIX_CLONES void window_costs(const float* const* rows, size_t height, int fe
       vint cost = vint{} + kNever;
       if (k < few) {
         vfloat mean;
-        smooth_column<1>(rows + k * height, x, 0, window, &mean);
+        smooth_columns<1>(rows + k * height, x, window, &mean);
         const vfloat most = splat((float)kMostCost), units = mean * (float)kUnit + 0.5f;
         cost = __builtin_convertvector(select(units < most, units, most), vint);
       }
@@ -100,11 +99,8 @@ void tile_costs(const float* left, const float* right, int h, int w, int x0, int
   for (int i = 0; i < o.count; i += kGroup) {
     const int few = std::min(kGroup, o.count - i);
     for (int k = 0; k < few; ++k)
-      for (int y = first_row; y < end_row; ++y) {
-        const size_t row = (size_t)y * w;
-        smooth_row({left + row, right + row, w, o.first + i + k, x0, x1}, Cost::bt, {}, o.window, kTileColumns,
-                   tile.scratch.data(), tile.row(k, y - first_row));
-      }
+      smooth_rows({left, right, w, o.first + i + k, x0, x1}, first_row, end_row, Cost::bt, {}, o.window, kTileColumns,
+                  tile.scratch, tile.row(k, 0));
     for (int y = y0; y < y1; ++y)
       window_costs(&tile.rows[y - y0 + half], tile.height, few, o.window, x1 - x0, C.D, C.at((size_t)y * w + x0) + i);
   }
