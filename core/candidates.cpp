@@ -9,7 +9,7 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kBandRows = 32, kColumns = 96;
+constexpr int kBandRows = 64, kColumns = 96;
 
 // kLanes pixels of a row: the costs at the two disparities before the present one, and the lowest minima so far.
 struct Cell {
@@ -76,24 +76,30 @@ DUALPIX_INLINE void keep(Cell& cell, vfloat cost, float d, Minimum kind) {
   insert<K>(lower, 0.5f * (l + r), cell.curvature);
 }
 
-// Costs of one row at its i-th disparity: the window's mean along the column, met with the row's minima.
-template <int K>
-DUALPIX_INLINE void meet(const float* const* smoothed, Row& row, float* costs, Window window, Minimum kind, int i,
+// Costs of M rows at their i-th disparity: the window's means along the columns, met with the rows' minima.
+template <int K, int M>
+DUALPIX_INLINE void meet(const float* const* smoothed, Row* rows, float* costs, Window window, Minimum kind, int i,
                          float d) {
   for (int x = 0; x < kColumns; x += kLanes) {
-    Cell& cell = row.cells[x / kLanes];
-    vfloat cost;
-    smooth_columns<1>(smoothed, x, window, &cost);
-    if (i >= 2) keep<K>(cell, cost, d - 1, kind);
-    store(cell.before, load(cell.last));
-    store(cell.last, cost);
-    store(costs + x, cost);
+    vfloat cost[M];
+    smooth_columns<M>(smoothed, x, window, cost);
+    for (int j = 0; j < M; ++j) {
+      Cell& cell = rows[j].cells[x / kLanes];
+      if (i >= 2) keep<K>(cell, cost[j], d - 1, kind);
+      store(cell.before, load(cell.last));
+      store(cell.last, cost[j]);
+      store(costs + j * kColumns + x, cost[j]);
+    }
   }
 }
 
-DUALPIX_CLONES void meet_left(int kept, const float* const* smoothed, Row& row, float* costs, Window window,
+DUALPIX_CLONES void meet_left(int kept, int n, const float* const* smoothed, Row* rows, float* costs, Window window,
                               Minimum kind, int i, float d) {
-  with_kept(kept, [&](auto K) __attribute__((always_inline)) { meet<K>(smoothed, row, costs, window, kind, i, d); });
+  with_kept(kept, [&](auto K) __attribute__((always_inline)) {
+    int y = 0;
+    for (; y + 4 <= n; y += 4) meet<K, 4>(smoothed + y, rows + y, costs + y * kColumns, window, kind, i, d);
+    for (; y < n; ++y) meet<K, 1>(smoothed + y, rows + y, costs + y * kColumns, window, kind, i, d);
+  });
 }
 
 // The same costs, n of them, seen from the right image.
@@ -118,19 +124,17 @@ void search_tile(const float* left, const float* right, const Found& found, int 
   for (int k = 0; k < t.y1 - t.y0 + 2 * half; ++k)
     band.smoothed_row[k] = &band.smoothed[(size_t)(padded(t.y0 - half + k, h, o.cost) - top) * kColumns];
   for (Row& row : band.rows) start(row);
-  float costs[kColumns];
+  float costs[kBandRows * kColumns];
   for (int i = 0; i < o.count; ++i) {
     const int d = o.first + i;
     smooth_rows({left, right, w, d, t.x0, t.x1}, top, bottom, o.cost, {}, o.window, kColumns, band.scratch,
                 band.smoothed.data());
     const int x0 = std::max(t.x0, d), x1 = std::min(t.x1, w + d);  // where x - d lies inside the right image
-    for (int y = t.y0; y < t.y1; ++y) {
-      const float* const* smoothed = &band.smoothed_row[y - t.y0 + half];
-      meet_left(o.kept, smoothed, band.rows[y - t.y0], costs, o.window, o.minimum, i, (float)d);
-      if (i > 0 && i + 1 < o.count && x0 < x1)
-        meet_right(costs + x0 - t.x0, x1 - x0, (float)d, &band.right_cost[(size_t)(y - t.y0) * w + x0 - d],
-                   found.right_winner + (size_t)y * w + x0 - d);
-    }
+    meet_left(o.kept, t.y1 - t.y0, &band.smoothed_row[half], band.rows.data(), costs, o.window, o.minimum, i, (float)d);
+    if (i == 0 || i + 1 == o.count || x0 >= x1) continue;
+    for (int y = 0; y < t.y1 - t.y0; ++y)
+      meet_right(costs + y * kColumns + x0 - t.x0, x1 - x0, (float)d, &band.right_cost[(size_t)y * w + x0 - d],
+                 found.right_winner + (size_t)(t.y0 + y) * w + x0 - d);
   }
 }
 
