@@ -159,8 +159,8 @@ struct Image {
             maps.A + pixel,     maps.B + pixel,    plus(maps.minimizer)};
   }
 
-  // Of the steps up into a row on path k: they belong to the pixels below, for which the diagonals are exchanged. In the
-  // last row, where no path has begun, any will do.
+  // Of the steps up into a row on path k: they belong to the pixels below, for which the diagonals are exchanged. In
+  // the last row, where no path has begun, any will do.
   const uint16_t* weights_up(int y, int k) const {
     return row(std::min(y + 1, h - 1)).weights + (k ? 4 - k : 1) * w - kSteps[k];
   }

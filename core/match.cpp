@@ -86,7 +86,7 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
 
 // Costs that are smoothed differences meet the running minima of M rows.
 template <int M>
-DUALPIX_INLINE void meet(const float* const* rows, const Window& window, Minima* m, int i, int count) {
+DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, Minima* m, int i, int count) {
   for (int x = 0; x < kTileColumns; x += kLanes) {
     vfloat s[M];
     smooth_columns<M>(rows, x, window, s);
@@ -97,8 +97,8 @@ DUALPIX_INLINE void meet(const float* const* rows, const Window& window, Minima*
 DUALPIX_CLONES void difference_costs(const float* const* rows, int n, const Window& window, Minima* m, int i,
                                      int count) {
   int y = 0;
-  for (; y + 4 <= n; y += 4) meet<4>(rows + y, window, m + y, i, count);
-  for (; y < n; ++y) meet<1>(rows + y, window, m + y, i, count);
+  for (; y + 4 <= n; y += 4) meet_difference<4>(rows + y, window, m + y, i, count);
+  for (; y < n; ++y) meet_difference<1>(rows + y, window, m + y, i, count);
 }
 
 DUALPIX_INLINE vfloat square_root(vfloat v) {
@@ -122,16 +122,25 @@ DUALPIX_INLINE vfloat decorrelation(vfloat E2, vfloat L2_less_R2, vfloat L2) {
 }
 
 // The same for ncc and zncc, from the smoothed terms of their correlation.
-DUALPIX_CLONES void correlation_costs(const float* const* rows, const Window& window, bool zero_mean,
-                                      const LeftWindow& left, Minima& m, int i, int count) {
+template <int M>
+DUALPIX_INLINE void meet_correlation(const float* const* rows, const Window& window, bool zero_mean,
+                                     const LeftWindow* left, Minima* m, int i, int count) {
   for (int x = 0; x < kTileColumns; x += kLanes) {
-    vfloat s[3] = {};
-    for (int p = 0; p < (zero_mean ? 3 : 2); ++p) smooth_columns<1>(rows, x + p * kTileColumns, window, s + p);
-    // less the means, with W*R = W*L - W*E; for ncc they are 0
-    const vfloat sum = 2 * load(left.mean + x) - s[2];
-    const vfloat cost = decorrelation(s[0] - s[2] * s[2], s[1] - s[2] * sum, load(left.energy + x));
-    update(m, x, cost, i, count);
+    vfloat s[3][M] = {};
+    for (int p = 0; p < (zero_mean ? 3 : 2); ++p) smooth_columns<M>(rows, x + p * kTileColumns, window, s[p]);
+    for (int j = 0; j < M; ++j) {
+      // less the means, with W*R = W*L - W*E; for ncc they are 0
+      const vfloat mean = s[2][j], sum = 2 * load(left[j].mean + x) - mean;
+      update(m[j], x, decorrelation(s[0][j] - mean * mean, s[1][j] - mean * sum, load(left[j].energy + x)), i, count);
+    }
   }
+}
+
+DUALPIX_CLONES void correlation_costs(const float* const* rows, int n, const Window& window, bool zero_mean,
+                                      const LeftWindow* left, Minima* m, int i, int count) {
+  int y = 0;
+  for (; y + 4 <= n; y += 4) meet_correlation<4>(rows + y, window, zero_mean, left + y, m + y, i, count);
+  for (; y < n; ++y) meet_correlation<1>(rows + y, window, zero_mean, left + y, m + y, i, count);
 }
 
 DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window, bool zero_mean, LeftWindow& left) {
@@ -238,13 +247,14 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
                 const Matching& o, Tile& tile) {
   const int first_row = std::max(t.y0 - o.window.half, 0), end_row = std::min(t.y1 + o.window.half, h);
   auto smooth_tile = [&](int d, const Means& means) {
-    smooth_rows({left, right, w, d, t.x0, t.x1}, first_row, end_row, o.cost, means, o.window, kTileColumns, tile.scratch,
-                tile.smoothed.data());
+    smooth_rows({left, right, w, d, t.x0, t.x1}, first_row, end_row, o.cost, means, o.window, kTileColumns,
+                tile.scratch, tile.smoothed.data());
   };
   for (int k = 0; k < t.y1 - t.y0 + 2 * o.window.half; ++k)
     tile.rows[k] = &tile.smoothed[(size_t)(padded(t.y0 - o.window.half + k, h, o.cost) - first_row) * tile.stride];
   for (Minima& m : tile.minima) start(m);
 
+  const int height = t.y1 - t.y0;
   const bool zero_mean = o.cost == Cost::zncc;
   const Means means = zero_mean ? Means{tile_mean(left, w, t), tile_mean(right, w, t)} : Means{};
   if (correlates(o.cost)) {
@@ -257,10 +267,9 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
     smooth_tile(o.first + i, means);
     const float* const* rows = &tile.rows[o.window.half];
     if (correlates(o.cost))
-      for (int y = 0; y < t.y1 - t.y0; ++y)
-        correlation_costs(rows + y, o.window, zero_mean, tile.left_window[y], tile.minima[y], i, o.count);
+      correlation_costs(rows, height, o.window, zero_mean, tile.left_window.data(), tile.minima.data(), i, o.count);
     else
-      difference_costs(rows, t.y1 - t.y0, o.window, tile.minima.data(), i, o.count);
+      difference_costs(rows, height, o.window, tile.minima.data(), i, o.count);
   }
   if (tile.encc) measure_distances(h, w, t, o, tile);
   for (int y = t.y0; y < t.y1; ++y) {
