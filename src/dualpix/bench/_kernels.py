@@ -1,7 +1,7 @@
 """The two kernels that take the time, against what the machine could do at best."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ._cases import Tell, Views
 from ._methods import COUNT, FIRST
 
 MULTIPLY_ADDS = 2e9  # enough for threads to start in no time
+SHORT = 4  # rounds of what is over soon, for each of the others
 
 
 def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, Any]:
@@ -25,48 +26,51 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     params = preset("auto").replace(subpixel="parabola")
     with opencv_threads(threads):
         planes = prepare(list(views), params, threads)
-    rates = limits(planes.left, threads, repeat, tell)
     searched = range(FIRST, FIRST + COUNT)
-    tell("cost kernel")
-    matching, (alpha, beta) = _best(
-        lambda: local_parabolas(planes.left, planes.right, searched, params, threads), repeat
-    )
-    A, B = np.empty_like(alpha), np.empty_like(beta)
-    tell("edge weights")
-    weighing, weights = _best(lambda: edge_weights(planes.guide, params, threads), repeat)
+    tell("cost kernel and multiply-adds")
+
+    def match() -> tuple[Map, Map]:
+        return local_parabolas(planes.left, planes.right, searched, params, threads)
+
+    sums = {f"{n} lanes": partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads) for n in (4, 8, 16)}
+    slow = _in_turn({"cost": match, **sums}, repeat)
+    adding = min(slow[name] for name in sums)
+
+    tell("aggregation and copies")
+    alpha, beta = match()
+    weights = edge_weights(planes.guide, params, threads)
+    A, B, target = (np.empty_like(alpha) for _ in range(3))
     P = params.penalty * float(alpha.mean(dtype=np.float64))
     tau = float(np.ravel(params.robust_tau)[0])
 
-    def pass_of(d: Map | None) -> float:
-        tell("aggregation, robust" if d is not None else "aggregation")
-        return _best(
-            lambda: one_pass(alpha, beta, weights, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads),
-            repeat,
-        )[0]
+    def run_pass(d: Map | None) -> None:
+        one_pass(alpha, beta, weights, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads)
 
-    plain = pass_of(None)
-    robust = pass_of(minimizer(A, B))
+    run_pass(None)
+    fast = _in_turn(
+        {
+            "copy": lambda: _core.copy(planes.left, target, threads),
+            "edge weights": lambda: edge_weights(planes.guide, params, threads),
+            "aggregation": partial(run_pass, None),
+            "robust aggregation": partial(run_pass, minimizer(A, B)),
+        },
+        SHORT * repeat,
+    )
+    limits = {
+        "bytes_per_second": 2 * target.nbytes / fast["copy"],  # read and written
+        "multiply_adds_per_second": MULTIPLY_ADDS / adding,
+    }
     # The window along x and along y; both sides of it share their taps, and so a multiply-add.
     needed = 2.0 * len(window_taps(params)) * alpha.size * COUNT
-    return {
-        "limits": rates,
-        "cost": {"multiply_adds": needed, **_against(matching, needed / rates["multiply_adds_per_second"])},
-        "edge weights": _moving(planes.guide.nbytes + weights.nbytes, weighing, rates),
-        # alpha, beta; A, B; and the guide, from which the weights come
-        "aggregation": _moving(5 * alpha.nbytes, plain, rates),
-        "robust aggregation": _moving(6 * alpha.nbytes, robust, rates),  # and d
+    moved = {
+        "edge weights": planes.guide.nbytes + weights.nbytes,
+        "aggregation": 5 * alpha.nbytes,  # alpha, beta; A, B; and the guide, from which the weights come
+        "robust aggregation": 6 * alpha.nbytes,  # and d
     }
-
-
-def limits(plane: Map, threads: int, repeat: int, tell: Tell) -> dict[str, float]:
-    """Bytes moved a second by a copy, which reads and writes each, and multiply-adds a second, on so many threads."""
-    tell("limits")
-    target = np.zeros_like(plane)
-    copying = _best(lambda: _core.copy(plane, target, threads), 3 * repeat)[0]
-    adding = min(_best(partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads), repeat)[0] for n in (4, 8, 16))
     return {
-        "bytes_per_second": 2 * plane.nbytes / copying,
-        "multiply_adds_per_second": MULTIPLY_ADDS / adding,
+        "limits": limits,
+        "cost": {"multiply_adds": needed, **_against(slow["cost"], needed / limits["multiply_adds_per_second"])},
+        **{name: _moving(size, fast[name], limits) for name, size in moved.items()},
     }
 
 
@@ -80,10 +84,12 @@ def _against(seconds: float, bound: float) -> dict[str, float]:
     return {"seconds": seconds, "bound": bound, "ratio": seconds / bound}
 
 
-def _best(run: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    best, found = float("inf"), None
-    for _ in range(repeat):
-        start = time.perf_counter()
-        found = run()
-        best = min(best, time.perf_counter() - start)
-    return best, found
+def _in_turn(runs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """The best time of each, seconds; all of them in every round, so that a busy machine is so for all."""
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
