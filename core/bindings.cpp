@@ -18,6 +18,7 @@
 #include "census.h"
 #include "check.h"
 #include "choose.h"
+#include "covariance.h"
 #include "encc.h"
 #include "guided.h"
 #include "image.h"
@@ -209,6 +210,18 @@ void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, 
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
+}
+
+void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int threads) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+  require(side >= 1 && side <= dualpix::kMostSide, "side must be 1 to 32");
+  require(left.shape(0) > 2 && left.shape(1) > 2, "the views must have 3 rows and columns or more");
+  require(C.shape(0) == (left.shape(0) - 2) / side * ((left.shape(1) - 2) / side) && C.shape(1) == dualpix::kTerms &&
+              C.shape(2) == dualpix::kTerms,
+          "C must have 6 x 6 covariances of every tile");
+  nb::gil_scoped_release release;
+  dualpix::tile_covariances(left.data(), right.data(), C.data(), (int)left.shape(0), (int)left.shape(1), side, threads);
 }
 
 void release_free_memory() {
@@ -431,6 +444,8 @@ NB_MODULE(_core, m) {
   m.attr("tile") = dualpix::kTile;
   m.def("tile_extremes", tile_extremes, map("d"), "reach"_a, map("least"), map("most"), "threads"_a,
         "The least and the greatest coarse disparity in and around each tile of the finer scale.");
+  m.def("tile_covariances", tile_covariances, map("left"), map("right"), map("C"), "side"_a, "threads"_a,
+        "Of L - R, the slopes along x and y of the mean M, M, x M and y M in every tile.");
   m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
         "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
         "Border, prior of the coarser scale, invalidation, in place.");

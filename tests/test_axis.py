@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import textured_pair
-from dualpix import simulate
+from dualpix import _core, simulate
 from dualpix.axis import TILE, Axis, Unexplained, detect_axis, large_shifts, small_shifts, verdict
 from dualpix.io import read_image
 
@@ -200,3 +200,48 @@ def test_real_captures(data_dir, left, right, axis):
     views = [grey(next(data_dir.glob(pattern))) for pattern in (left, right)]
     assert detect_axis(*views, 2).axis == axis
     assert detect_axis(*turned(views), 2).axis == {"x": "y", "y": "x", None: None}[axis]
+
+
+# ---- the kernel -------------------------------------------------------------------------------------
+
+
+def covariances(left, right, side):
+    """Tile by tile in plain NumPy."""
+    L, R = left.astype(float), right.astype(float)
+    M = (L + R) / 2
+    tiles = []
+    for y in range(1, left.shape[0] - side, side):
+        for x in range(1, left.shape[1] - side, side):
+            here = np.s_[y : y + side, x : x + side]
+            M_x = M[y : y + side, x + 1 : x + side + 1] - M[y : y + side, x - 1 : x + side - 1]
+            M_y = M[y + 1 : y + side + 1, x : x + side] - M[y - 1 : y + side - 1, x : x + side]
+            from_middle = np.arange(side) - side // 2
+            terms = [(L - R)[here], M_x, M_y, M[here], from_middle * M[here], from_middle[:, None] * M[here]]
+            tiles.append(np.cov([term.ravel() for term in terms], bias=True))
+    return np.reshape(tiles, (-1, 6, 6))
+
+
+@pytest.mark.parametrize("shape", [(18, 18), (17, 40), (35, 51), (100, 67), (3, 3)])
+@pytest.mark.parametrize("side", [2, 5, 8, 16, 32])
+def test_covariances_are_those_of_every_whole_tile(shape, side):
+    rng = np.random.default_rng(3)
+    left, right = (rng.uniform(0, 255, shape).astype(np.float32) for _ in range(2))
+    expected = covariances(left, right, side)
+    found = [np.empty_like(expected) for _ in range(2)]
+    for threads, C in enumerate(found, 1):
+        _core.tile_covariances(left, right, C, side, threads)
+        np.testing.assert_allclose(C, expected, rtol=1e-4, atol=1e-2)
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_equal_flat_views_vary_with_nothing():
+    view, C = np.full((40, 40), 200, np.float32), np.empty((4, 6, 6))
+    _core.tile_covariances(view, view, C, 16, 1)
+    assert not C[:, :4].any()  # x M and y M vary with the place
+
+
+@pytest.mark.parametrize(("shape", "side"), [((18, 18), 0), ((18, 18), 33), ((2, 18), 1), ((18, 34), 16)])
+def test_the_kernel_refuses_what_does_not_fit(shape, side):
+    view = np.zeros(shape, np.float32)
+    with pytest.raises(ValueError, match=r"side|rows|C must"):
+        _core.tile_covariances(view, view, np.empty((1, 6, 6)), side, 1)

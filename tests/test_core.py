@@ -32,6 +32,7 @@ def test_same_arguments_and_types():
         "_Mask": "numpy.ndarray[dtype=uint8",
         "_Ranges": "numpy.ndarray[dtype=int32",
         "_Weights": "numpy.ndarray[dtype=uint16",
+        "_Tiles": "numpy.ndarray[dtype=float64",
         "_Pixels": "numpy.ndarray[dtype=",
         "float": "float",
         "int": "int",

@@ -13,6 +13,7 @@ from dualpix.pyramid import (
     Coefficients,
     Level,
     around,
+    at_most,
     coarse_to_fine,
     covering,
     explore,
@@ -186,3 +187,10 @@ def test_a_tile_stays_within_the_common_range_and_has_three_disparities(d):
     assert count >= 3
     assert first >= -4
     assert first + count <= 3
+
+
+@pytest.mark.parametrize(("pixels", "expected"), [(10_000, (80, 100)), (7_999, (40, 50)), (499, (10, 13)), (1, (1, 1))])
+def test_the_finest_level_that_is_small_enough_need_not_be_one_of_those_given(pixels, expected):
+    view = np.zeros((80, 100), np.float32)
+    levels = pyramid(Level(view, view, view), 2, 1)
+    assert at_most(levels, pixels, 1).left.shape == expected

@@ -7,6 +7,7 @@ _Map = npt.NDArray[np.float32]
 _Mask = npt.NDArray[np.uint8]
 _Ranges = npt.NDArray[np.int32]
 _Weights = npt.NDArray[np.uint16]
+_Tiles = npt.NDArray[np.float64]
 _Pixels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
 
 tile: int  # px, the side of the squares of `match`
@@ -36,6 +37,7 @@ def match(
     ranges: _Ranges | None = None,
 ) -> None: ...
 def tile_extremes(d: _Map, reach: int, least: _Map, most: _Map, threads: int) -> None: ...
+def tile_covariances(left: _Map, right: _Map, C: _Tiles, side: int, threads: int) -> None: ...
 def condition(
     alpha: _Map,
     beta: _Map,

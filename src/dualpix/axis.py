@@ -5,13 +5,12 @@ The views are compared tile by tile at every scale. Brightness does not count: e
 
 import math
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from .arrays import Map
 from .pyramid import Level, pyramid
 
@@ -129,28 +128,12 @@ def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
     M is the mean of the views, M' its slope along the axis. The gain b, c, e may change across the tile.
     """
     L, R = _smooth(left), _smooth(right)
-    M, E = (L + R) / 2, (L - R)[1:-1, 1:-1]
-    M_x, M_y = M[1:-1, 2:] - M[1:-1, :-2], M[2:, 1:-1] - M[:-2, 1:-1]
-    M = M[1:-1, 1:-1]
-    x, y = (np.arange(n, dtype=np.float32) % TILE - TILE // 2 for n in M.shape[::-1])
-    C = _covariances([E, M_x, M_y, M, x * M, y[:, None] * M], threads)
+    rows, columns = ((n - 2) // TILE for n in L.shape)
+    C = np.empty((rows * columns, 6, 6))  # covariances of L - R, M_x, M_y, M, x M and y M
+    _core.tile_covariances(L, R, C, TILE, threads)
     for gain in (3, 4, 5):
         C = _without(C, gain)
     return Unexplained(*(rest[:, 0, 0].clip(min=0) for rest in (C, _without(C, 1), _without(C, 2))))
-
-
-def _covariances(planes: list[npt.NDArray[Any]], threads: int) -> Tiles:
-    """Of any two planes in every tile: tiles x planes x planes."""
-    planes = [plane - plane.mean() for plane in planes]  # large means would cost digits
-    means = [_means(plane, TILE) for plane in planes]
-    C = np.empty((len(means[0]), len(planes), len(planes)))
-
-    def fill(i: int, j: int) -> None:
-        C[:, i, j] = C[:, j, i] = _means(planes[i] * planes[j], TILE) - means[i] * means[j]
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, *zip(*combinations_with_replacement(range(len(planes)), 2), strict=True)))
-    return C
 
 
 def _without(C: Tiles, k: int) -> Tiles:

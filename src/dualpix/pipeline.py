@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _core, stereo
 from .aggregation import aggregate, edge_weights, minimizer
 from .arrays import Map
-from .axis import Axis, detect_axis
+from .axis import LARGEST, Axis, detect_axis
 from .calibration import Calibration, read_calibration
 from .captures import black_hint, from_square, known_range, pixel_aspect, to_square
 from .confidence import Mask, confidence, near_texture, smoothness, texture
@@ -26,7 +26,7 @@ from .matching import border_divisor, local_parabolas, window_taps
 from .memory import check_memory
 from .params import DEFAULT_PRESET, Params, resolve
 from .preprocessing import detail, even, picture, prepare
-from .pyramid import Coefficients, Level, coarse_to_fine, pyramid, tile_ranges
+from .pyramid import Coefficients, Level, at_most, coarse_to_fine, pyramid, tile_ranges
 from .rules import Real, check
 from .threads import thread_count
 
@@ -165,14 +165,14 @@ def disparity(
             lens.check_numbers(images[0].dtype, names[0])
         planes = prepare(images, params, threads, _white(lens, shape, names[0], params.gamma, aspect))
         del images
-        evidence = None
-        if not wide:
-            evidence = detect_axis(planes.left, planes.right if params.vignetting else even(planes), threads)
+        levels = pyramid(planes, len(iterations), threads)
+        evidence = None if wide else _evidence(levels, params, threads)
         along = axis or (evidence and evidence.axis) or (lens.axis if lens else "x")
         if lens:
             lens.check(shape, names[0], along)
         if along == "y":
             planes = _transposed(planes)
+            levels = pyramid(planes, len(iterations), threads)
         stretch = planes.left.shape[1] / shape["yx".index(along)]  # pixels matched, for every one of the input
         limits = None if params.range == "auto" else _limits(params.range, stretch, planes.left.shape[1], along)
         blank = any(np.ptp(view) == 0 for view in (planes.left, planes.right))
@@ -181,7 +181,6 @@ def disparity(
         other = stereo.mirrored(planes) if both else None
         published = params.filter == "solver" and params.solver_confidence == "texture"
         matchable = texture(planes.left, params) if published else None
-        levels = pyramid(planes, len(iterations), threads)
         del planes
 
     solve = partial(_solve, iterations=iterations, params=params, clock=clock, threads=threads, order=order)
@@ -337,6 +336,12 @@ def _limits(asked: tuple[float, float], stretch: float, length: int, axis: str) 
             f"along {axis}: give a range that fits into it"
         )
     return low, high
+
+
+def _evidence(levels: list[Level], params: Params, threads: int) -> Axis:
+    """What the views say about their axis, from a scale that is small enough."""
+    small = at_most(levels, LARGEST, threads)
+    return detect_axis(small.left, small.right if params.vignetting else even(small), threads)
 
 
 def _white(

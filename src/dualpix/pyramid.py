@@ -45,6 +45,14 @@ def pyramid(level: Level, scales: int, threads: int) -> list[Level]:
     return levels[::-1]
 
 
+def at_most(levels: list[Level], pixels: int, threads: int) -> Level:
+    """The finest of the levels, or of coarser ones, that has no more pixels than that."""
+    fine_to_coarse = levels[::-1]
+    while fine_to_coarse[-1].left.size > pixels:
+        fine_to_coarse.append(pyramid(fine_to_coarse[-1], 2, threads)[0])
+    return next(level for level in fine_to_coarse if level.left.size <= pixels)
+
+
 def _half(image: Map, threads: int) -> Map:
     half = np.empty([(n + 1) // 2 for n in image.shape], np.float32)
     _core.pyramid_down(image, half, threads)
