@@ -1,6 +1,5 @@
 #include "aggregate.h"
 
-#include <cmath>
 #include <type_traits>
 
 #include "paths.h"
@@ -19,6 +18,15 @@ constexpr float kSmallest = 1e-6f;
 // A message weaker than this is none: the next product would be denormal, and round A and B apart.
 constexpr float kNothing = 1e-30f;
 
+// A code holds the upper bits of a float w / kCodeScale but for its sign and the highest of its exponent, which are 0.
+// Weights below kLeast, for which there is no normal number, are none.
+constexpr int kDropped = 13;            // bits of the mantissa
+constexpr int kCodeShift = 64 << 23;    // what the bits of a float less these are divided by: kCodeScale
+constexpr float kCodeScale = 18446744073709551616.0f, kLeast = 4 / kCodeScale;  // 2^64, 2^-62
+
+// P above this is as good as infinite, and its product with kCodeScale would be.
+constexpr float kMostPenalty = 1e18f;
+
 // The published rules for jumps: steps up to kNear px are smoothed as ever; what jumps far takes over the parabola of
 // the pixel before if that is so many times surer and no edge, a weight below kEdge, lies between.
 constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
@@ -27,14 +35,15 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 struct Coupling {
   Messages messages;
   bool robust;
-  float P, inverse_tau2, jump_ratio, farthest;
+  float P, P_of_code, inverse_tau2, jump_ratio, farthest;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
         robust(o.disparity != nullptr),
-        P(o.penalty),
+        P(std::min(o.penalty, kMostPenalty)),
+        P_of_code(P * kCodeScale),
         inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
-        jump_ratio(std::min(o.jump_penalty / o.penalty, 1e30f)),
+        jump_ratio(std::min(o.jump_penalty / P, 1e30f)),
         farthest(std::max(o.farthest, kNear)) {}
 };
 
@@ -68,8 +77,9 @@ template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
   const vfloat over = K::messages == Messages::exact ? scaled + (Pw.N + kNothing) : max(scaled, splat(1.0f));
-  // The comparison is of ratio * A with kNothing, but does not wait for the division.
-  const vfloat ratio = select(q.A * Pw.N > kNothing * over, Pw.N / over, vfloat{});
+  // The comparison is of ratio * A with kNothing, but does not wait for the division; 1e15 keeps it from underflow.
+  const vint heard = 1e15f * q.A * Pw.N > 1e15f * kNothing * over;
+  const vfloat ratio = select(heard, Pw.N / over, vfloat{});
   return {ratio * q.A, ratio * q.B};
 }
 
@@ -102,25 +112,23 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
 
 typedef uint16_t vshort __attribute__((vector_size(2 * kLanes)));
 
-constexpr int kDropped = 13;                  // bits of a float's mantissa
-constexpr int32_t kLeast = (127 - 63) << 23;  // the bits of 2^-63
-
 DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
-  const vint bits = (vint)w - kLeast + (1 << (kDropped - 1));
-  const vshort code = __builtin_convertvector((bits > 0 ? bits : 0) >> kDropped, vshort);
+  const vint rounded = (vint)w - kCodeShift + (1 << (kDropped - 1));
+  const vshort code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vshort);
   if (n == kLanes)
     __builtin_memcpy(p, &code, sizeof code);
   else
     for (int i = 0; i < n; ++i) p[i] = code[i];
 }
 
+// w / kCodeScale
 DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
   vshort code = {};
   if (n == kLanes)
     __builtin_memcpy(&code, p, sizeof code);
   else
     for (int i = 0; i < n; ++i) code[i] = p[i];
-  return (vfloat)((__builtin_convertvector(code, vint) << kDropped) + kLeast);
+  return (vfloat)(__builtin_convertvector(code, vint) << kDropped);
 }
 
 // Of one row of the guide and the row above it.
@@ -137,8 +145,6 @@ DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* we
     for (int k = 0; k + 1 < edges; ++k) weigh(k + 1, load_beside(above, x - kSteps[k], w));
   }
 }
-
-// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 // The maps of one aggregation, or of some rows of it.
 struct Maps {
@@ -162,9 +168,11 @@ struct Image {
   // Of the steps up into a row on path k: they belong to the pixels below, for which the diagonals are exchanged. In
   // the last row, where no path has begun, any will do.
   const uint16_t* weights_up(int y, int k) const {
-    return row(std::min(y + 1, h - 1)).weights + (k ? 4 - k : 1) * w - kSteps[k];
+    return row(std::min(y + 1, h - 1)).weights + (ptrdiff_t)(k ? 4 - k : 1) * w - kSteps[k];
   }
 };
+
+// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
 
 // Pixels of eight rows transposed, and the penalty of the step from one to the next, N. Column by column.
 class RowBlock {
@@ -184,8 +192,8 @@ template <class K, bool first>
 DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola& heard) {
   const Parabola own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
   const vfloat Pw = load(block.at(q < x ? x : q, RowBlock::kN));
-  const Penalty step = K::robust ? penalty<K>(c, Pw, load(block.at(x, RowBlock::kD)), load(block.at(q, RowBlock::kD)))
-                                 : penalty<K>(c, Pw, Pw, Pw);
+  auto d = [&](int at) { return K::robust ? load(block.at(at, RowBlock::kD)) : vfloat{}; };
+  const Penalty step = penalty<K>(c, Pw, d(x), d(q));
   const Parabola m = hear<K>(c, own, step, heard);
   float *A = block.at(x, RowBlock::kA), *B = block.at(x, RowBlock::kB);
   store(A, (first ? local * own.A : load(A)) + m.A);
@@ -201,7 +209,7 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
   gather(rows_of(maps.alpha, w), w, n, block.at(0, RowBlock::kAlpha), stride);
   gather(rows_of(maps.beta, w), w, n, block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
-    return c.P * load_weights(maps.weights + i * between + x, m);
+    return c.P_of_code * load_weights(maps.weights + i * between + x, m);
   }, w, n, block.at(0, RowBlock::kN), stride);
   if (K::robust) gather(rows_of(maps.disparity, w), w, n, block.at(0, RowBlock::kD), stride);
   Parabola right = {}, left = {};
@@ -267,7 +275,7 @@ DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& 
 #pragma GCC unroll 3
   for (int k = 0; k < K::paths; ++k) {
     const vfloat dq = K::robust ? load(row.d_before + x - kSteps[k]) : vfloat{};
-    const Penalty step = penalty<K>(c, c.P * load_weights(row.weights[k] + x, m), dp, dq);
+    const Penalty step = penalty<K>(c, c.P_of_code * load_weights(row.weights[k] + x, m), dp, dq);
     Parabola p = {load(row.A[k] + x), load(row.B[k] + x)};
     const Parabola heard = hear<K>(c, own, step, p);
     store(row.A[k] + x, p.A, m);
@@ -280,6 +288,7 @@ DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& 
   if (maps.minimizer) store(maps.minimizer + x, vertex({A, B}), m);
 }
 
+// Copies of c, maps and row, which the compiler then knows that no store changes.
 template <class K>
 DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end, float scale) {
   int x = begin;
@@ -312,7 +321,7 @@ void sweep(const Image& image, const Coupling& c, bool down, float local, float 
     Row row;
     for (int k = 0; k + 1 < image.edges; ++k) {
       row.A[k] = front.plane(k, kA, i), row.B[k] = front.plane(k, kB, i);
-      row.weights[k] = down ? maps.weights + (k + 1) * w : image.weights_up(y, k);
+      row.weights[k] = down ? maps.weights + (ptrdiff_t)(k + 1) * w : image.weights_up(y, k);
     }
     row.d_before = disparities[(i + 1) % 2].data() + kLanes;
     row.d = disparities[i % 2].data() + kLanes;

@@ -7,9 +7,9 @@
 namespace dualpix {
 
 // w = exp(-(I_p - I_q)^2 / sigma^2) of every pixel p of the guide and pixels q before it, rounded to 10 bits of the
-// mantissa, nothing below 2^-63; where there is no q it means nothing. To every row of the image belong `edges` rows of
+// mantissa, and 0 below 2^-62; where there is no q it means nothing. To every row of the image belong `edges` rows of
 // weights: q is the pixel before p in its row, in its column, and with 4 of them the one before it in the row above and
-// the one after. An integer of 16 bits holds the lowest 6 of the exponent and those 10.
+// the one after. An integer of 16 bits holds 6 of the exponent, 63 for 2^0, and those 10.
 void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads);
 
 enum class Messages { paper, exact, jumps };

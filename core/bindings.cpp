@@ -175,6 +175,7 @@ void edge_weights(Map guide, Array<uint16_t, 3> weights, float sigma, int thread
   require(weights.shape(0) == guide.shape(0) && weights.shape(2) == guide.shape(1),
           "weights must have the height and width of guide");
   require(weights.shape(1) == 2 || weights.shape(1) == 4, "weights must be of 2 or 4 edges");
+  require(sigma > 1e-15f, "sigma must be above 1e-15");
   nb::gil_scoped_release release;
   dualpix::edge_weights(guide.data(), weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma,
                         (int)weights.shape(1), threads);
@@ -194,16 +195,16 @@ void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, 
   require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
   require(!disparity || messages == 1, "only exact messages heed the disparity before");
   const float* previous = disparity ? disparity->data() : nullptr;
-  const float* inputs[] = {alpha.data(), beta.data(), previous};
-  for (const float* output : {A.data(), B.data()})
+  const void* inputs[] = {alpha.data(), beta.data(), weights.data(), previous};
+  for (const void* output : {A.data(), B.data()})
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
   require(messages >= 0 && messages <= 2, "messages must be 0 (paper), 1 (exact) or 2 (jumps)");
   float* found = minimizer ? minimizer->data() : nullptr;
   if (minimizer) {
     same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
-    for (const float* other : {alpha.data(), beta.data(), (const float*)A.data(), (const float*)B.data()})
-      require(other != found, "minimizer must be a map of its own or disparity");
+    const void* others[] = {alpha.data(), beta.data(), weights.data(), A.data(), B.data()};
+    for (const void* other : others) require(other != found, "minimizer must be a map of its own or disparity");
   }
   const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, (int)weights.shape(1), previous, found,
                                         robust_tau,                  scale,   jump_penalty,          farthest};
@@ -225,6 +226,7 @@ void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int thr
 }
 
 void release_free_memory() {
+  nb::gil_scoped_release release;
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

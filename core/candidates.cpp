@@ -9,7 +9,7 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kBandRows = 64, kColumns = 96;
+constexpr int kBandRows = 64, kColumns = 96;  // of small images half the rows, so that there is enough to share
 
 // kLanes pixels of a row: the costs at the two disparities before the present one, and the lowest minima so far.
 struct Cell {
@@ -155,8 +155,9 @@ void write_tile(const Band& band, const Found& found, int h, int w, const Part& 
 
 void find_candidates(const float* left, const float* right, const Found& found, int h, int w, const Search& options,
                      int threads) {
-  parallel_for((h + kBandRows - 1) / kBandRows, threads, [&] { return Band(options, w); }, [&](int i, Band& band) {
-    const int y0 = i * kBandRows, y1 = std::min(y0 + kBandRows, h);
+  const int rows = h < 2 * kBandRows * threads ? kBandRows / 2 : kBandRows;
+  parallel_for((h + rows - 1) / rows, threads, [&] { return Band(options, w); }, [&](int i, Band& band) {
+    const int y0 = i * rows, y1 = std::min(y0 + rows, h);
     std::fill(band.right_cost.begin(), band.right_cost.end(), std::numeric_limits<float>::infinity());
     std::fill_n(found.right_winner + (size_t)y0 * w, (size_t)(y1 - y0) * w, std::numeric_limits<float>::quiet_NaN());
     for (int x0 = 0; x0 < w; x0 += kColumns) {

@@ -85,14 +85,9 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
     gather(rows_of(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
   }
   gather(rows_of(maps.guide + at, w), w, n, block.guide.data(), kLanes);
-  for (const bool forward : {true, false}) switch (kept) {
-      case 1: walk_rows<1>(p, block, w, forward); break;
-      case 2: walk_rows<2>(p, block, w, forward); break;
-      case 3: walk_rows<3>(p, block, w, forward); break;
-      case 4: walk_rows<4>(p, block, w, forward); break;
-      case 5: walk_rows<5>(p, block, w, forward); break;
-      default: walk_rows<6>(p, block, w, forward);
-    }
+  with_kept(kept, [&](auto K) __attribute__((always_inline)) {
+    for (const bool forward : {true, false}) walk_rows<K>(p, block, w, forward);
+  });
   for (int k = 0; k < kept; ++k) scatter(&block.sum[k * size], kLanes, w, n, maps.sum + k * maps.size + at);
 }
 

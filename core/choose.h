@@ -6,7 +6,7 @@ namespace dualpix {
 struct Choice {
   int kept;          // candidates a pixel, up to kMostKept of candidates.h
   float step, jump;  // P1, cost of a step of 1 px between neighbours, growing as its square; P2, the most a step costs
-  float edge_sigma;  // of the weight of P2, as in aggregate.h
+  float edge_sigma;  // of the weight of P2, exp(-(I_p - I_q)^2 / sigma^2)
 };
 
 // Candidate k of pixel p gets, from each of eight directions, q being the pixel before p,

@@ -12,9 +12,10 @@ template <class F>
 DUALPIX_INLINE void for_each(const Strip& s, const F& f) {
   const int inside0 = s.inside0(), inside1 = s.inside1();
   for (int x = s.x0; x < inside0; ++x) f(x - s.x0, s.left[x], 0.0f);
-  const float *left = s.left, *right = s.right - s.d;
+  const float *left = s.left, *right = s.right;
+  const int d = s.d;
 #pragma GCC ivdep
-  for (int x = inside0; x < inside1; ++x) f(x - s.x0, left[x], right[x]);
+  for (int x = inside0; x < inside1; ++x) f(x - s.x0, left[x], right[x - d]);
   for (int x = inside1; x < s.x1; ++x) f(x - s.x0, s.left[x], 0.0f);
 }
 
@@ -79,8 +80,8 @@ DUALPIX_CLONES void hamming_distance(const Strip& s, float* e) {
   for_each(s, [=](int i, float l, float r) { e[i] = differing_bits(l, r); });
 }
 
-// Windows along n rows, `between` apart, of `width` pixels and half a window more on both sides; the results' rows are
-// `apart`.
+// Windows along n rows of `width` pixels and half a window more on both sides. A row of e is `between` after the last,
+// one of the results `apart`.
 DUALPIX_CLONES void smooth_along_rows(const float* e, int between, int n, const Window& window, int width,
                                       float* columns, float* out, int apart) {
   gather(rows_of(e, between), width + 2 * window.half, n, columns, kLanes);

@@ -51,7 +51,7 @@ int padded(int i, int n, Cost cost);
 
 // Differences of the strip in rows [y0, y1), padded beyond the image's ends, smoothed along x: plane p of row y0 + i
 // goes to out + (i * planes(cost) + p) * stride. The stride is a multiple of kLanes and not less than x1 - x0; beyond
-// that the values mean nothing.
+// that the values mean nothing. The scratch grows as needed.
 void smooth_rows(const Strip& s, int y0, int y1, Cost cost, const Means& means, const Window& window, int stride,
                  std::vector<float>& scratch, float* out);
 

@@ -245,22 +245,22 @@ float tile_mean(const float* image, int w, const Extent& t) {
 
 void match_tile(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Extent& t,
                 const Matching& o, Tile& tile) {
+  const int height = t.y1 - t.y0;
   const int first_row = std::max(t.y0 - o.window.half, 0), end_row = std::min(t.y1 + o.window.half, h);
   auto smooth_tile = [&](int d, const Means& means) {
     smooth_rows({left, right, w, d, t.x0, t.x1}, first_row, end_row, o.cost, means, o.window, kTileColumns,
                 tile.scratch, tile.smoothed.data());
   };
-  for (int k = 0; k < t.y1 - t.y0 + 2 * o.window.half; ++k)
+  for (int k = 0; k < height + 2 * o.window.half; ++k)
     tile.rows[k] = &tile.smoothed[(size_t)(padded(t.y0 - o.window.half + k, h, o.cost) - first_row) * tile.stride];
   for (Minima& m : tile.minima) start(m);
 
-  const int height = t.y1 - t.y0;
   const bool zero_mean = o.cost == Cost::zncc;
   const Means means = zero_mean ? Means{tile_mean(left, w, t), tile_mean(right, w, t)} : Means{};
   if (correlates(o.cost)) {
     // At d = w all of R is outside, so that E = L.
     smooth_tile(w, {means.left, 0});
-    for (int y = 0; y < t.y1 - t.y0; ++y)
+    for (int y = 0; y < height; ++y)
       left_windows(&tile.rows[y + o.window.half], o.window, zero_mean, tile.left_window[y]);
   }
   for (int i = 0; i < o.count; ++i) {

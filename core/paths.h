@@ -1,6 +1,7 @@
 // Tiles in which the paths of an image run from row to row.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "parallel.h"
@@ -41,27 +42,35 @@ class Front {
   std::vector<float> data_;
 };
 
-// So many waves before its rows are visited a block is walked along them, which takes longer than a strip.
-constexpr int kAhead = 6;
-
-// Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() a thread, and then
-// visit(i, begin, end) for the columns [begin, end) of each of its rows, the i-th of the way. A block is visited in
-// strips whose borders go left by a vector a row, so that a strip needs nothing of those to its right but in the block
-// before:
+// Strips of columns whose borders go left by a vector a row, so that within a block of rows a strip needs nothing of
+// those to its right:
 //
 //   block 0    |   1    /   2    /   3    |   a strip is visited after the one to its left in the same block
 //              |  1   /   2    /   3      |
 //   block 1    |   1    /   2    /   3    |   and after the one to its right in the block before
-//
-// Workers take these tasks in the order of their waves, 2 block + strip: those of one wave do not need each other.
-template <class MakeScratch, class Along, class Visit>
-void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
-  const int vectors = (w + kLanes - 1) / kLanes, blocks = (h + kLanes - 1) / kLanes;
-  const int wide = std::min(std::max(vectors / (4 * threads), kLeastVectors), kMostVectors);
-  const int strips = std::max(1, vectors / wide);
-  struct Task {
-    int block, strip;  // 0 is the walk along the rows
-  };
+struct Strips {
+  int w, vectors, count;
+
+  Strips(int w, int threads) : w(w), vectors((w + kLanes - 1) / kLanes) {
+    count = std::max(1, vectors / std::min(std::max(vectors / (4 * threads), kLeastVectors), kMostVectors));
+  }
+  // The right border of a strip, which is the left one of the next; strip 0 ends where the image begins.
+  int border(int strip, int row) const {
+    return strip == 0 ? 0 : strip == count ? w : ((int)((int64_t)vectors * strip / count) - row) * kLanes;
+  }
+};
+static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
+
+// A strip of a block of rows; strip 0 is the walk along them.
+struct Task {
+  int block, strip;
+};
+
+// So many waves before its rows are visited a block is walked along them, which takes longer than a strip.
+constexpr int kAhead = 6;
+
+// All tasks in the order of their waves, 2 block + strip: those of one wave do not need each other.
+inline std::vector<Task> schedule(int blocks, int strips) {
   std::vector<Task> tasks;
   tasks.reserve((size_t)blocks * (strips + 1));
   for (int wave = -kAhead; wave <= 2 * (blocks - 1) + strips; ++wave) {
@@ -70,29 +79,42 @@ void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, cons
     for (int block = std::max(0, (wave - strips + 1) / 2); block < blocks && 2 * block < wave; ++block)
       tasks.push_back({block, wave - 2 * block});
   }
+  return tasks;
+}
+
+// Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() a thread, and then
+// visit(i, begin, end) for the columns [begin, end) of each of its rows, the i-th of the way, strip by strip. Neither
+// may throw: others would wait for ever. Images narrower than two strips are visited by one thread.
+template <class MakeScratch, class Along, class Visit>
+void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
+  threads = std::min(std::max(threads, 1), 1 << 10);
+  const Strips strips(w, threads);
+  const int blocks = (h + kLanes - 1) / kLanes;
+  const std::vector<Task> tasks = schedule(blocks, strips.count);
   std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[tasks.size()]());
-  auto done = [&](int block, int strip) -> std::atomic<bool>& { return flags[(size_t)block * (strips + 1) + strip]; };
+  auto done = [&](int block, int strip) -> std::atomic<bool>& {
+    return flags[(size_t)block * (strips.count + 1) + strip];
+  };
   auto wait = [&](int block, int strip) {
     for (int spins = 0; !done(block, strip).load(std::memory_order_acquire); ++spins)
       if (spins > 1000) std::this_thread::yield();
   };
-  auto border = [&](int strip, int row) {
-    return strip == 0 ? 0 : strip == strips ? w : ((int)((long)vectors * strip / strips) - row) * kLanes;
-  };
-  const int workers = std::min({threads, strips, blocks});  // at most one a block has anything to do
-  std::vector<decltype(make_scratch())> scratch(workers, make_scratch());  // here, as nobody waits for who has thrown
-  auto run = [&](int block, int strip, int worker) {
-    if (strip == 0) return along(block, scratch[worker]);
-    wait(block, strip - 1);
-    if (block > 0) wait(block - 1, std::min(strip + 1, strips));
-    for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
-      visit(block * kLanes + row, border(strip - 1, row), border(strip, row));
-  };
+  // Of a block's strips one at a time is visited, of the next block's one two strips behind.
+  const int workers = std::min({threads, strips.count / 2 + 1, blocks});
+  std::vector<decltype(make_scratch())> scratch(workers, make_scratch());
   std::atomic<size_t> next{0};
   run_workers(workers, [&](int worker, int) {
     for (size_t i; (i = next.fetch_add(1)) < tasks.size();) {
-      run(tasks[i].block, tasks[i].strip, worker);
-      done(tasks[i].block, tasks[i].strip).store(true, std::memory_order_release);
+      const auto [block, strip] = tasks[i];
+      if (strip == 0) {
+        along(block, scratch[worker]);
+      } else {
+        wait(block, strip - 1);
+        if (block > 0) wait(block - 1, std::min(strip + 1, strips.count));
+        for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
+          visit(block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
+      }
+      done(block, strip).store(true, std::memory_order_release);
     }
   });
 }

@@ -247,11 +247,12 @@ def invalidate(alpha, beta, threshold):
 
 # ---- aggregation ----------------------------------------------------------------------------------
 def edge_weight(guide, sigma):
-    """w(p, q) of neighbouring pixels as it is kept, rounded to ten bits after the leading one, and at least 2^-63."""
+    """w(p, q) of neighbouring pixels as it is kept: rounded to ten bits after the leading one, none below 2^-62."""
 
     def weight(p, q):
-        mantissa, exponent = np.frexp(max(np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2), 2.0**-63))
-        return np.ldexp(np.round(2**11 * mantissa), exponent - 11)
+        w = np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2)
+        mantissa, exponent = np.frexp(w)
+        return np.ldexp(np.round(2**11 * mantissa), exponent - 11) if w >= 2.0**-62 else 0
 
     return weight
 

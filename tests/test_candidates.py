@@ -316,7 +316,7 @@ def compare_choice(candidates, P1=1.5, P2=16.0, sigma=8.0, within=1e-3):
 
 
 @pytest.mark.parametrize("kept", range(1, 7))
-@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (37, 1), (2, 2), (9, 17), (17, 23)])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (37, 1), (2, 2), (9, 17), (17, 23), (10, 265)])
 def test_choice_of_any_size(shape, kept):
     assert compare_choice(some_candidates(shape, kept)) > 0.95
 
