@@ -448,3 +448,15 @@ def test_a_huge_file_is_refused_without_being_read(tmp_path, capfd):
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {huge}: 100000x100000 are 10000000000 pixels, over the limit")
     assert sorted(tmp_path.iterdir()) == [huge]
+
+
+def test_opencv_out_of_memory_is_no_bug_of_ours(monkeypatch, capfd):
+    error = cv2.error("Insufficient memory")
+    error.code = -4
+
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(cli, "_invoke", fail)
+    assert cli.main([]) == 1
+    assert capfd.readouterr().err.startswith("error: not enough memory for images of this size")

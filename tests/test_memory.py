@@ -59,7 +59,9 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(preset, changes):
 
 def test_what_needs_more_than_allowed_is_refused_before_anything_is_done(tmp_path):
     view = np.zeros((1000, 2000), np.uint8)
-    with pytest.raises(dualpix.InputError, match=r"left is 2000x1000 pixels.* about 0.072 GB.* 0.05 GB that mem_limit"):
+    with pytest.raises(
+        dualpix.InputError, match=r"left is 2000x1000 pixels.* about 0.1 GB .*beside the views.* 0.05 GB that mem_limit"
+    ):
         dualpix.disparity(view, view, mem_limit=0.05)
     dualpix.disparity(view[:100, :100], view[:100, :100], mem_limit=0.05)
 
@@ -121,5 +123,5 @@ def test_the_command_refuses_with_one_sentence(tmp_path, capfd):
     cv2.imwrite(str(path), np.zeros((200, 300), np.uint8))
     out = tmp_path / "out.tiff"
     assert main(["disparity", str(path), str(path), "-o", str(out), "--mem-limit", "0.001"]) == 2
-    assert capfd.readouterr().err.startswith(f"error: {path} is 300x200 pixels, for which about 0.00216 GB")
+    assert capfd.readouterr().err.startswith(f"error: {path} is 300x200 pixels, for which about 0.032 GB")
     assert not out.exists()

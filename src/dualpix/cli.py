@@ -35,6 +35,10 @@ SECTIONS = ("methods", "stages", "scaling", "kernels", "memory")  # of bench
 # ---- running and failing -------------------------------------------------------------------------
 
 
+NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller ones"
+OPENCV_NO_MEMORY = -4  # the code of its error
+
+
 def run() -> None:
     """The console script ``dualpix``."""
     if isinstance(sys.stdout, TextIOWrapper):  # file names may hold what the terminal's encoding cannot show
@@ -64,8 +68,10 @@ def main(args: Sequence[str]) -> int:
     except BrokenPipeError:
         return 1
     except MemoryError:
-        return _fail("not enough memory for images of this size: close other programs or use smaller ones", 1)
+        return _fail(NO_MEMORY, 1)
     except Exception as error:
+        if getattr(error, "code", None) == OPENCV_NO_MEMORY:
+            return _fail(NO_MEMORY, 1)
         if os.environ.get("DUALPIX_DEBUG") == "1":
             traceback.print_exc()
         if isinstance(error, OSError) and error.filename is None:  # no file, so it is stdout
@@ -175,7 +181,12 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 )
 @click.option("--guide", type=_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT's.")
 @click.option("--filter", "smoothing", type=click.Choice(["none", "guided", "solver"]), help="Smooth the finished map.")
-@click.option("--mem-limit", type=float, metavar="GB", help="Refuse what needs more; by default, more than is free.")
+@click.option(
+    "--mem-limit",
+    type=float,
+    metavar="GB",
+    help="Refuse what needs more beside the views; by default, more than is free.",
+)
 @click.option("--mask-occluded", is_flag=True, help="NaN where the two views contradict each other.")
 @click.option("--calibration", type=_path, metavar="FILE.json", help="Undo what this calibration found.")
 @click.option("--camera", metavar="NAME", help="Refuse a calibration of another camera.")
@@ -610,6 +621,8 @@ def bench(
     """
     if left is not None and right is None:
         raise click.UsageError("Missing argument 'RIGHT': give both views, or none")
+    if quiet and not (as_json or plot):
+        raise click.UsageError("--quiet leaves nothing to show: give --json or --plot too")
     from .bench import bench as measure
     from .bench import bench_lines, check_plot, encode_plot
     from .io import OutputSet

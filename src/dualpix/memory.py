@@ -5,12 +5,14 @@ from pathlib import Path, PurePosixPath
 from .errors import InputError
 from .params import Params
 
-# float32 maps of the size of the pair that are alive at once, at most, beside the two views.
+# float32 maps of the size of the pair that are alive at once, at most, beside the two views: measured, and rounded up.
 PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 2, 3
 # Of wide baselines: all but the candidates, each of these, and the paper's doubts about them.
 WIDE, CANDIDATE, DOUBTS = 8, 4, 13
 # While a filter runs; the solver has a cell for every few pixels, and in the worst case for each.
 GUIDED, WIDE_GUIDED, SOLVER, CELL, WIDE_SOLVER = 12, 29, 15, 28, 42
+
+FIXED = 0.03  # GB, what does not grow with the pair: tiles, tables, gaps in the heap
 
 
 def floats_per_pixel(params: Params, both_views: bool) -> float:
@@ -38,13 +40,13 @@ def check_memory(
     shape is the height and width of its pictures, aspect the height of their pixels over the width.
     """
     height, width = shape
-    needed = 4e-9 * height * width * max(aspect, 1 / aspect) * floats_per_pixel(params, both_views)
+    needed = FIXED + 4e-9 * height * width * max(aspect, 1 / aspect) * floats_per_pixel(params, both_views)
     limit = available() if mem_limit is None else mem_limit
     if limit is not None and needed > limit:
         means = "are free" if mem_limit is None else "mem_limit allows"
         raise InputError(
-            f"{name} is {width}x{height} pixels, for which about {needed:.3g} GB of memory are needed, more than the "
-            f"{limit:.3g} GB that {means}: give smaller views or another mem_limit"
+            f"{name} is {width}x{height} pixels, for which about {needed:.2g} GB of memory are needed beside the "
+            f"views, more than the {limit:.3g} GB that {means}: give smaller views or another mem_limit"
         )
 
 

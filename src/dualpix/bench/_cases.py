@@ -14,6 +14,8 @@ Run = Callable[[Image, Image, int], dict[str, float] | None]  # left, right, thr
 Tell = Callable[[str], None]
 Key = TypeVar("Key", bound=Hashable)
 
+ROWS = 64
+
 
 class Case(NamedTuple):
     """One method on one pair. To be measured in a process of its own, the run must be picklable."""
@@ -24,6 +26,11 @@ class Case(NamedTuple):
 
     def __call__(self) -> dict[str, float] | None:
         return self.run(*self.views, self.threads)
+
+    def warm_up(self) -> None:
+        """On a few rows, so that whatever is loaded or made only once is there."""
+        left, right = (view[:ROWS] for view in self.views)
+        self.run(left, right, self.threads)
 
 
 class Timed(NamedTuple):
@@ -36,6 +43,9 @@ class Timed(NamedTuple):
 def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, Timed]:
     """The best of `repeat` runs of each, one after the other in every round: what slows the machine slows all."""
     best: dict[Key, Timed] = {}
+    for case in cases.values():
+        with opencv_threads(case.threads):
+            case.warm_up()
     for turn in range(repeat):
         for name, case in cases.items():
             tell(f"{label(name)}, {turn + 1} of {repeat}")

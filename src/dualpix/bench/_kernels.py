@@ -1,4 +1,4 @@
-"""The two kernels that take the time, against what the machine could do at best."""
+"""The kernels that take the time, against what the machine could do at best."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     fast = _in_turn(
         {
             "copy": lambda: _core.copy(planes.left, target, threads),
-            "edge weights": lambda: edge_weights(planes.guide, params, threads),
+            "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
             "aggregation": partial(run_pass, None),
             "robust aggregation": partial(run_pass, minimizer(A, B)),
         },

@@ -12,7 +12,7 @@ from ._cases import Case, Image, Run, Views
 
 PRESETS = ("auto", "dslr-a", "phone")
 FIRST, COUNT = -16, 32  # the disparities of semi-global matching on dual pixels
-VOLUME = 4e9  # bytes; our own SGM is left out where its costs need more
+VOLUME = 4e9  # bytes; what stores the costs of all disparities is left out where they need more
 BLOCK = 5  # px, the side of OpenCV's windows
 NAMES = {"3way": "SGBM 3WAY", "5way": "SGBM 5-way", "hh4": "SGBM HH4", "hh": "SGBM HH"}
 
@@ -20,22 +20,23 @@ NAMES = {"3way": "SGBM 3WAY", "5way": "SGBM 5-way", "hh4": "SGBM HH4", "hh": "SG
 def dual_pixel_cases(views: Views, threads: int) -> dict[str, Case]:
     """Our presets and semi-global matching, which takes colours as they are; where there are any, grey as well."""
     runs: dict[str, Run] = {name: partial(ours, preset=name) for name in PRESETS}
-    if not left_out(views):
-        runs["own SGM"] = partial(own_sgm, limits=(FIRST, FIRST + COUNT - 1))
+    runs["own SGM"] = partial(own_sgm, limits=(FIRST, FIRST + COUNT - 1))
     theirs: dict[str, Run] = {name: partial(sgbm, mode=mode, first=FIRST, count=COUNT) for mode, name in NAMES.items()}
     if views[0].ndim == 3:
         grey = {f"{NAMES[mode]}, grey": mode for mode in ("5way", "hh")}
         theirs |= {name: partial(grey_sgbm, mode=mode, first=FIRST, count=COUNT) for name, mode in grey.items()}
     eight_bit = _bytes(views[0]), _bytes(views[1])
     cases = {name: Case(run, views, threads) for name, run in runs.items()}
-    return cases | {name: Case(run, eight_bit, threads) for name, run in theirs.items()}
+    cases |= {name: Case(run, eight_bit, threads) for name, run in theirs.items()}
+    return {name: case for name, case in cases.items() if name not in left_out(views)}
 
 
 def left_out(views: Views) -> dict[str, str]:
     """Why, by name."""
     gigabytes = 4e-9 * views[0].shape[0] * views[0].shape[1] * COUNT
-    large = gigabytes > 1e-9 * VOLUME
-    return {"own SGM": f"its costs need {gigabytes:.1f} GB, over {1e-9 * VOLUME:g}"} if large else {}
+    why = f"its costs need {gigabytes:.1f} GB, over {1e-9 * VOLUME:g}"
+    storing = ("own SGM", NAMES["hh4"], NAMES["hh"], f"{NAMES['hh']}, grey")
+    return dict.fromkeys(storing, why) if gigabytes > 1e-9 * VOLUME else {}
 
 
 def wide_cases(views: Views, disparities: int, threads: int) -> dict[str, Case]:

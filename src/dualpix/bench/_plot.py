@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import OutputError
 from ._figure import Bar, Line, Shape, Words, png, svg
 from ._methods import COUNT, NAMES, PRESETS
+from ._text import threads
 
 FORMATS: dict[str, Callable[[list[Shape], int, int, str], bytes]] = {".svg": svg, ".png": png}
 SHOWN = ("methods", "scaling", "memory")  # sections
@@ -52,7 +53,7 @@ def _panels(record: Mapping[str, Any]) -> Sequence[Panel]:
     if "methods" in record:
         pair = record["methods"]["pair"]
         ratios = {name: each["ratio"] for name, each in pair["methods"].items()}
-        size = f"{pair['width']}x{pair['height']}, {record['threads']} threads"
+        size = f"{pair['width']}x{pair['height']}, {threads(record)}"
         panels.append(_bars(f"time / {NAMES['5way']} ({COUNT} disparities), {size}", ratios, "{:.2f}"))
     if "memory" in record:
         pair = record["memory"]["pair"]

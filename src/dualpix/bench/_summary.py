@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from ..pipeline import PASSES
 from ._methods import COUNT, NAMES
 from ._process import NAMES as PROCESSES
 from ._scaling import GROWTH
@@ -32,13 +33,17 @@ def _of_methods(methods: dict[str, Any]) -> dict[str, float]:
 
 def _quotient(pair: dict[str, Any], ours: str, theirs: str) -> float:
     methods = pair["methods"]
-    return float(methods[ours]["seconds"] / methods[theirs]["seconds"])
+    return float(methods[ours]["seconds"] / methods[theirs]["seconds"]) if theirs in methods else math.nan
 
 
 def _of_kernels(kernels: dict[str, Any]) -> dict[str, float]:
+    one_pass, weights = kernels["aggregation"], kernels["edge weights"]
+    share = weights["seconds"] / PASSES / one_pass["seconds"]
     return {
         "aggregation, one pass of 8 paths / a copy of its maps": kernels["aggregation"]["of_copy"],
         "aggregation, one robust pass / a copy of its maps": kernels["robust aggregation"]["of_copy"],
+        "aggregation, one pass and its share of the edge weights / a copy of its maps": (1 + share)
+        * one_pass["of_copy"],
         "aggregation, one pass of 8 paths / its traffic alone": kernels["aggregation"]["ratio"],
         "cost kernel / its multiply-adds": kernels["cost"]["ratio"],
     }

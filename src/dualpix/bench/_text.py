@@ -1,7 +1,7 @@
 """The record in tables, for people."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..tables import text_table
@@ -25,13 +25,18 @@ def bench_lines(record: dict[str, Any]) -> str:
     return "\n\n".join([_title(record), *tables])
 
 
+def threads(record: Mapping[str, Any]) -> str:
+    """How many, in words."""
+    return f"{record['threads']} thread{'s' * (record['threads'] > 1)}"
+
+
 def _title(record: dict[str, Any]) -> str:
     pair, versions = record["pair"], record["versions"]
     what = "simulated" if pair["simulated"] else pair.get("left", "the views given")
     load = "" if record["load"] is None else f", load {record['load']:.1f} before"
     kind = {1: "grey", 3: "colour"}[pair["channels"]]
     return (
-        f"{what}: {pair['width']}x{pair['height']}, {kind}; {record['threads']} threads, best of {record['repeat']}\n"
+        f"{what}: {pair['width']}x{pair['height']}, {kind}; {threads(record)}, best of {record['repeat']}\n"
         f"{record['cpu']}{load}; dualpix {versions['dualpix']} {versions['dualpix code']}, OpenCV {versions['opencv']}"
     )
 
@@ -65,8 +70,8 @@ def _stages(section: dict[str, Any]) -> Iterator[str]:
 def _scaling(section: dict[str, Any]) -> Iterator[str]:
     yield _points("time by disparities, s", section["disparities"], "seconds", "{:.3f}")
     yield _points("time by megapixels, s", {"auto": section["megapixels"]}, "seconds", "{:.3f}")
-    threads = section["threads"]
-    rows = ([f"{n}", f"{t:.3f}", f"{up:.2f}"] for n, t, up in zip(*(threads[k] for k in THREADS), strict=True))
+    counts = section["threads"]
+    rows = ([f"{n}", f"{t:.3f}", f"{up:.2f}"] for n, t, up in zip(*(counts[k] for k in THREADS), strict=True))
     yield text_table([["auto by threads", "time, s", "speed-up"], *rows])
 
 
