@@ -549,3 +549,27 @@ def test_the_minimiser_needs_a_map_of_its_own():
     for taken in maps:
         with pytest.raises(ValueError, match="of its own"):
             _core.aggregate(*maps[:2], weights, *maps[2:], EXACT, 1.0, None, 0, 1, 0, 0, 1, minimizer=taken)
+
+
+# ---- memory -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("messages", "used"), [("paper", 2), ("exact", 3)])
+def test_spare_maps_are_used_and_let_go_of(messages, used):
+    alpha, beta, guide = random_maps((20, 33))
+    params = exact_params(messages=messages, robust_tau=0.3)
+    weights = edge_weights(guide, params, 1)
+    expected = aggregation.aggregate(alpha.copy(), beta.copy(), weights, params, 3, 1)
+    spare = [np.full_like(alpha, np.nan) for _ in range(4)]
+    maps = [*spare]
+    found = aggregation.aggregate(alpha.copy(), beta.copy(), weights, params, 3, 1, spare)
+    np.testing.assert_array_equal(found, expected)
+    assert spare == []
+    assert sum(not np.isnan(each).all() for each in maps) == used
+
+
+def test_the_minimiser_may_take_the_place_of_B():
+    A, B, _ = random_maps((9, 20))
+    expected = minimizer(A, B)
+    assert minimizer(A, B, out=B) is B
+    np.testing.assert_array_equal(B, expected)

@@ -23,20 +23,33 @@ def edge_weights(guide: Map, params: Params, threads: int) -> Weights:
 
 
 def aggregate(
-    alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int
+    alpha: Map,
+    beta: Map,
+    weights: Weights,
+    params: Params,
+    iterations: int,
+    threads: int,
+    spare: list[Map] | None = None,
 ) -> tuple[Map, Map]:
-    """A, B summed over the paths, after a number of iterations. alpha and beta may be used up."""
+    """A, B summed over the paths, after a number of iterations.
+
+    alpha and beta may be used up, and so are the spare maps, distinct ones of the same shape, which are taken out of
+    their list: memory that is there already costs less than new one.
+    """
     run = exact if params.messages == "exact" else paper
-    return run(alpha, beta, weights, params, iterations, threads)
+    return run(alpha, beta, weights, params, iterations, threads, [] if spare is None else spare)
 
 
-def paper(alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
+def paper(
+    alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int, spare: list[Map]
+) -> tuple[Map, Map]:
     """The published recursion, plain or with jumps: every iteration starts from the mean over paths of the one before.
 
     With ``params.normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
     """
     N = alpha / max(alpha.mean(dtype=np.float64), 1e-30) if params.normalize_iterations else None
-    A, B = np.empty_like(alpha), np.empty_like(beta)
+    A, B = _taken(spare, alpha), _taken(spare, alpha)
+    spare.clear()
     for i in range(iterations):
         last = i + 1 == iterations
         scale = 1 if last else 1 / params.paths
@@ -51,17 +64,25 @@ def paper(alpha: Map, beta: Map, weights: Weights, params: Params, iterations: i
     return A, B
 
 
-def exact(alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int) -> tuple[Map, Map]:
+def _taken(spare: list[Map], like: Map) -> Map:
+    """One of the spare maps, or a new one."""
+    return spare.pop() if spare else np.empty_like(like)
+
+
+def exact(
+    alpha: Map, beta: Map, weights: Weights, params: Params, iterations: int, threads: int, spare: list[Map]
+) -> tuple[Map, Map]:
     """Exact messages, summed as a belief: A is the curvature of all that is known about a pixel.
 
     With ``params.robust_tau`` every iteration begins anew from the same local parabolas, and smooths less where the
     one before found a step (iteratively reweighted least squares); without, one pass is all there is to do.
     """
     P = params.penalty * float(alpha.mean(dtype=np.float64))
-    A, B = np.empty_like(alpha), np.empty_like(beta)
+    A, B = _taken(spare, alpha), _taken(spare, alpha)
     taus = np.ravel(params.robust_tau)
     passes = iterations if taus.any() else 1
-    d = np.empty_like(alpha) if passes > 1 else None
+    d = _taken(spare, alpha) if passes > 1 else None
+    spare.clear()
     for i in range(passes):
         tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
         before, after = (d if i and tau else None), (d if i + 1 < passes else None)
@@ -103,9 +124,9 @@ def one_pass(
     )
 
 
-def minimizer(A: Map, B: Map, threads: int = 1) -> Map:
-    """``d = -B / (2 A)``, 0 where A is 0."""
+def minimizer(A: Map, B: Map, threads: int = 1, out: Map | None = None) -> Map:
+    """``d = -B / (2 A)``, 0 where A is 0; `out` may be B."""
     A, B = np.ascontiguousarray(A), np.ascontiguousarray(B)
-    d = np.empty_like(A)
+    d = np.empty_like(A) if out is None else out
     _core.minimizer(A, B, d, threads)
     return d

@@ -280,19 +280,19 @@ def _solve(
                 params.invalid_threshold,
                 threads,
             )
-        guide = level.guide
-        del level, plain, compared, correlated
+        del plain, compared, correlated
         with clock("aggregation", scale + 1):
-            weights = edge_weights(guide, params, threads)
-            del guide
             _core.release_free_memory()  # the gaps that maps of coarser scales have left in the heap
-            return Coefficients(*aggregate(alpha, beta, weights, params, iterations[scale], threads))
+            weights = edge_weights(level.guide, params, threads)
+            # The coarsest scale may be solved again; the planes of the others have done their duty.
+            spare = list({id(plane): plane for plane in level}.values()) if prior else []
+            del level
+            return Coefficients(*aggregate(alpha, beta, weights, params, iterations[scale], threads, spare))
 
     A, B = coarse_to_fine(levels, solve, limits, wide=params.candidates > 1)
     assert textured is not None
     with clock("confidence"):
-        d = minimizer(A, B, threads)
-        del B
+        d = minimizer(A, B, threads, out=B)
         trust = confidence(A, d, textured, params, threads)
         ends = searched if order is None else searched[1:-1]
         low, high = limits or (float(ends[0]), float(ends[-1]))
