@@ -13,7 +13,8 @@ from ._methods import ours
 from ._pairs import WIDE, dual_pixel_pair, shape, wide_pair
 
 COUNTS = (16, 32, 64, 128, 256, 512)  # disparities
-COUNTED_ON = 0.8  # megapixels, just wide enough for all of them
+TIMED_ON = 0.8  # megapixels, just wide enough for all of them
+HELD_BY = 3.0  # the same for memory, of which a pair as small has too little beside what tiles and tables take
 GROWTH = (32, 512)
 SERIES: dict[str, dict[str, Any]] = {
     "stereo": {"preset": "stereo"},
@@ -34,7 +35,7 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> float | None:
 
 def over_disparities(threads: int, largest: float, repeat: int, tell: Tell) -> dict[str, Any]:
     """Seconds by method and number of disparities."""
-    cases = _disparity_cases(threads, largest)
+    cases = _disparity_cases(threads, min(largest, TIMED_ON))
     times = best_times(cases, repeat, tell)
     seconds = {name: {n: times[name, n].seconds for n in counts} for name, counts in _counts(cases).items()}
     return {name: _series(points) for name, points in seconds.items()}
@@ -42,7 +43,7 @@ def over_disparities(threads: int, largest: float, repeat: int, tell: Tell) -> d
 
 def memory_over_disparities(threads: int, largest: float, tell: Tell) -> dict[str, Any]:
     """MB above the views, and how they grow from GROWTH's first number of disparities to its last."""
-    cases = _disparity_cases(threads, largest)
+    cases = _disparity_cases(threads, min(largest, HELD_BY))
     found = peaks(cases, tell)
     grown = {}
     for name, counts in _counts(cases).items():
@@ -70,13 +71,12 @@ def over_threads(views: Views, threads: int, repeat: int, tell: Tell) -> dict[st
     return {**series, "speed_up": [times[1].seconds / seconds for seconds in series["seconds"]]}
 
 
-def _disparity_cases(threads: int, largest: float) -> dict[tuple[str, int], Case]:
+def _disparity_cases(threads: int, size: float) -> dict[tuple[str, int], Case]:
     """By method and number of disparities: those that half the width can hold.
 
     Stereo gets a pair that needs them all. A dual-pixel pair does not, and coarser scales tell the finer ones; with one
     scale all are searched.
     """
-    size = min(largest, COUNTED_ON)
     dual = dual_pixel_pair(size)
     cases = {}
     for name, options in SERIES.items():
