@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable, Mapping
+from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
@@ -43,16 +44,14 @@ class Timed(NamedTuple):
 def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, Timed]:
     """The best of `repeat` runs of each, one after the other in every round: what slows the machine slows all.
 
-    Every round begins with another one, so that nobody always follows the one that leaves the machine in disorder.
+    Every round has another order, so that nobody always follows the one that leaves the machine in disorder.
     """
     best: dict[Key, Timed] = {}
     for case in cases.values():
         with opencv_threads(case.threads):
             case.warm_up()
-    names = [*cases]
     for turn in range(repeat):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            case = cases[name]
+        for name, case in Random(turn).sample([*cases.items()], len(cases)):
             tell(f"{label(name)}, {turn + 1} of {repeat}")
             with opencv_threads(case.threads):
                 start = time.perf_counter()
