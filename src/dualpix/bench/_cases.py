@@ -58,7 +58,7 @@ def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, 
                 stages = case()
                 timed = Timed(time.perf_counter() - start, stages)
             best[name] = min(best.get(name, timed), timed, key=lambda each: each.seconds)
-    return best
+    return {name: best[name] for name in cases}
 
 
 def label(name: Hashable) -> str:
