@@ -11,7 +11,6 @@ same views and does nothing.
 import argparse
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from ablation import exit_code
 
 import dualpix
 from dualpix import baselines, filters
+from dualpix.bench._cases import in_turn
 from dualpix.datasets import open_dataset
 from dualpix.metrics import bad_pixels
 from dualpix.outcomes import Scene
@@ -144,12 +144,7 @@ def compare(left: np.ndarray, right: np.ndarray, disparities: int, threads: int,
         "own SGM": lambda: baselines.sgm(left, right, (0, disparities), threads=threads),
         "SGBM HH": lambda: hh(left, right, disparities),
     }
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(repeat):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run()
-            best[name] = min(best[name], time.perf_counter() - start)
+    best = in_turn(runs, repeat)
     ratios = (f"{name} {seconds:.3f} s, {seconds / best['SGBM HH']:.2f} of HH" for name, seconds in best.items())
     size = f"{left.shape[1]}x{left.shape[0]}, {disparities} disparities, {threads} threads"
     print(f"{size}: " + "; ".join(ratios), flush=True)

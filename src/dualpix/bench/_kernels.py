@@ -1,7 +1,5 @@
 """The kernels that take the time, against what the machine could do at best."""
 
-import time
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,7 +12,7 @@ from ..matching import local_parabolas, window_taps
 from ..params import preset
 from ..preprocessing import prepare
 from ..threads import opencv_threads
-from ._cases import Tell, Views
+from ._cases import Tell, Views, in_turn
 from ._methods import COUNT, FIRST
 
 MULTIPLY_ADDS = 2e9  # enough for threads to start in no time
@@ -33,7 +31,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         return local_parabolas(planes.left, planes.right, searched, params, threads)
 
     sums = {f"{n} lanes": partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads) for n in (4, 8, 16)}
-    slow = _in_turn({"cost": match, **sums}, repeat)
+    slow = in_turn({"cost": match, **sums}, repeat)
     adding = min(slow[name] for name in sums)
 
     tell("aggregation and copies")
@@ -47,7 +45,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         one_pass(alpha, beta, weights, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads)
 
     run_pass(None)
-    fast = _in_turn(
+    fast = in_turn(
         {
             "copy": lambda: _core.copy(planes.left, target, threads),
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
@@ -82,14 +80,3 @@ def _moving(moved: int, seconds: float, rates: dict[str, float]) -> dict[str, fl
 
 def _against(seconds: float, bound: float) -> dict[str, float]:
     return {"seconds": seconds, "bound": bound, "ratio": seconds / bound}
-
-
-def _in_turn(runs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """The best time of each, seconds; all of them in every round, so that a busy machine is so for all."""
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(rounds):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run()
-            best[name] = min(best[name], time.perf_counter() - start)
-    return best
