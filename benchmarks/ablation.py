@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import dualpix
-from dualpix.datasets import open_dataset
+from dualpix.evaluation.datasets import open_dataset
+from dualpix.evaluation.metrics import AffineInvariant, affine_invariant
 from dualpix.io import OutputSet
-from dualpix.metrics import AffineInvariant, affine_invariant
 
 # ---- the scenes ------------------------------------------------------------------------------------------
 

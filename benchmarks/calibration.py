@@ -14,7 +14,7 @@ import numpy as np
 from ablation import Scene, exit_code, load
 
 import dualpix
-from dualpix.metrics import affine_invariant
+from dualpix.evaluation.metrics import affine_invariant
 
 BORDER = 0.05  # of width and height, left out at every side
 

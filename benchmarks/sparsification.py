@@ -13,7 +13,7 @@ import numpy as np
 from ablation import SETS, Scene, exit_code, load
 
 import dualpix
-from dualpix.metrics import affine_invariant
+from dualpix.evaluation.metrics import affine_invariant
 
 DROPPED = (0, 10, 20, 30, 40, 50)  # percent
 

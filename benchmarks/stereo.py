@@ -20,10 +20,10 @@ from ablation import exit_code
 
 import dualpix
 from dualpix import baselines, filters
-from dualpix.bench._cases import in_turn
-from dualpix.datasets import open_dataset
-from dualpix.metrics import bad_pixels
-from dualpix.outcomes import Scene
+from dualpix.evaluation.bench._cases import in_turn
+from dualpix.evaluation.datasets import open_dataset
+from dualpix.evaluation.metrics import bad_pixels
+from dualpix.evaluation.outcomes import Scene
 
 LARGE = (2000, 1500)  # 3 megapixels
 

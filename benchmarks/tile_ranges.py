@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import dualpix
-from dualpix import pipeline
-from dualpix.datasets import open_dataset, score
-from dualpix.pyramid import tile_ranges
+from dualpix.evaluation.datasets import open_dataset, score
+from dualpix.method import pipeline
+from dualpix.method.scales import tile_ranges
 
 PROTOCOLS = {"dslr": "paper-dslr", "pixel4": "proper", "r6ii": "proper"}
 

@@ -5,7 +5,7 @@ import pytest
 
 from conftest import textured_pair
 from dualpix import _core, simulate
-from dualpix.axis import TILE, Axis, Unexplained, detect_axis, large_shifts, small_shifts, verdict
+from dualpix.camera.axis import TILE, Axis, Unexplained, detect_axis, large_shifts, small_shifts, verdict
 from dualpix.io import read_image
 
 SHAPE = (300, 400)

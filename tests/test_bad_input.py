@@ -324,7 +324,7 @@ def test_output_in_a_wrong_place_or_format(refused, option, name, says):
 
 
 def test_confidence_in_a_png_is_refused_before_computing(refused, monkeypatch):
-    monkeypatch.setattr("dualpix.pipeline.disparity", None)
+    monkeypatch.setattr("dualpix.method.pipeline.disparity", None)
     message = refused(*match(), "--confidence", "c.png", names="c.png")
     assert message.endswith("choose one of .tif, .tiff, .pfm, .npy\n")
 

@@ -11,8 +11,8 @@ import reference_sgm
 from conftest import textured_pair
 from dualpix import InputError, ParameterError, _core
 from dualpix.baselines import _sgm, opencv_sgbm, sgm
-from dualpix.matching import box_taps
-from dualpix.preprocessing import detail
+from dualpix.method.match import box_taps
+from dualpix.method.prepare import detail
 
 RNG = np.random.default_rng(4)
 

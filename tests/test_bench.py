@@ -8,10 +8,11 @@ import cv2
 import numpy as np
 import pytest
 
-from dualpix import ParameterError, _core, bench, cli
-from dualpix.bench import _comparison, _kernels, _memory, _methods, _pairs, _scaling, _summary
-from dualpix.bench._cases import Case, best_times, opencv_threads
-from dualpix.sidecar import to_json
+from dualpix import ParameterError, _core, cli
+from dualpix.evaluation import bench
+from dualpix.evaluation.bench import _comparison, _kernels, _memory, _methods, _pairs, _scaling, _summary
+from dualpix.evaluation.bench._cases import Case, best_times, opencv_threads
+from dualpix.io.sidecar import to_json
 
 TINY = 0.02  # megapixels
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualpix.preprocessing import detail
+from dualpix.method.prepare import detail
 
 RNG = np.random.default_rng(3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dualpix
-from dualpix.calibration import (
+from dualpix.camera.calibrate import (
     MEANS,
     Calibration,
     Field,

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from dualpix import InputError
-from dualpix.captures import (
+from dualpix.io import probe, read_image
+from dualpix.io.captures import (
     PIXEL_APP,
     black_hint,
     enlarge,
@@ -15,7 +16,6 @@ from dualpix.captures import (
     read_capture,
     to_square,
 )
-from dualpix.io import probe, read_image
 
 # ---- Google's folders ----------------------------------------------------------------------------
 

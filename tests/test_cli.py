@@ -12,10 +12,11 @@ import pytest
 
 import dualpix
 from conftest import textured_pair
-from dualpix import cli, metrics, pipeline
+from dualpix import cli, metrics
+from dualpix.cli.progress import share_done
 from dualpix.io import read_image, read_map, write_map
-from dualpix.params import load_config, preset, preset_names
-from dualpix.progress import share_done
+from dualpix.method import pipeline
+from dualpix.params.presets import load_config, preset, preset_names
 
 COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
@@ -515,7 +516,7 @@ def test_demo_prints_scores_and_files(call, monkeypatch):
             assert (str(folder), progress, force) == ("demo-out", None, True)
             return {"scores": {"median_error": 0.0625, "protocol": "proper"}, "files": ["demo-out/a.png"]}
 
-    monkeypatch.setitem(sys.modules, "dualpix.demo", Demo)
+    monkeypatch.setitem(sys.modules, "dualpix.evaluation.demo", Demo)
     code, out, err = call("demo", "--force")
     assert (code, err) == (0, "")
     assert out == "median_error: 0.0625\nprotocol: proper\nwrote demo-out/a.png\n"

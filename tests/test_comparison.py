@@ -18,13 +18,15 @@ import numpy as np
 import pytest
 
 from conftest import textured_pair
-from dualpix import _worker, cli, comparison
-from dualpix.comparison import cache_folder, compare
-from dualpix.datasets import open_dataset, score
+from dualpix import cli
 from dualpix.errors import OutputError
-from dualpix.methods import Function, method
-from dualpix.outcomes import Outcome, Scene
-from dualpix.tables import comparison_csv, comparison_lines, comparison_record, number
+from dualpix.evaluation import compare as comparison
+from dualpix.evaluation import worker as _worker
+from dualpix.evaluation.compare import cache_folder, compare
+from dualpix.evaluation.datasets import open_dataset, score
+from dualpix.evaluation.methods import Function, method
+from dualpix.evaluation.outcomes import Outcome, Scene
+from dualpix.evaluation.tables import comparison_csv, comparison_lines, comparison_record, number
 
 SCENES = ["1", "2", "3"]
 OWN = """
@@ -366,7 +368,7 @@ def test_after_a_kill_it_goes_on_where_it_was(folder):
 
 def test_the_worker_speaks_pickle_and_nothing_else(dataset, folder):
     job = _worker.Job("r6ii", dataset.load("1"), own("says")[0], 1, os.getpid())
-    code = "import dualpix._worker as worker; worker.main()"
+    code = "import dualpix.evaluation.worker as worker; worker.main()"
     done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(job), capture_output=True, check=True)
     assert isinstance(pickle.loads(done.stdout), Outcome)
     assert done.stderr == b"not for the answer\n"

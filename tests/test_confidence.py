@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import reference
-from dualpix.confidence import confidence, near_texture, smoothness, texture
-from dualpix.params import preset
+from dualpix.method.confidence import confidence, near_texture, smoothness, texture
+from dualpix.params.presets import preset
 
 AUTO = preset("auto")
 RNG = np.random.default_rng(5)

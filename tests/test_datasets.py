@@ -11,11 +11,11 @@ import tifffile
 
 from conftest import textured_pair
 from dualpix import cli
-from dualpix.datasets import LAYOUTS, inverse_depth, open_dataset, score
 from dualpix.errors import InputError, ParameterError
+from dualpix.evaluation.datasets import LAYOUTS, inverse_depth, open_dataset, score
+from dualpix.evaluation.methods import method
+from dualpix.evaluation.metrics import affine_invariant, bad_pixels
 from dualpix.io import read_image, write_map
-from dualpix.methods import method
-from dualpix.metrics import affine_invariant, bad_pixels
 
 NAMES = {"dslr": ["001", "002"], "google": ["a", "b"], "pixel4": ["001", "002"], "r6ii": ["box/1", "casual/2"]}
 NAMES["middlebury"] = ["Art", "Teddy"]

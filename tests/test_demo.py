@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dualpix
-from dualpix import demo
+from dualpix.evaluation import demo
 
 
 @pytest.fixture(scope="module")

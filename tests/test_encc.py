@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import reference
 from conftest import textured_pair
-from dualpix.matching import local_parabolas
-from dualpix.params import preset
-from dualpix.preprocessing import detail
+from dualpix.method.match import local_parabolas
+from dualpix.method.prepare import detail
+from dualpix.params.presets import preset
 
 RNG = np.random.default_rng(4)
 

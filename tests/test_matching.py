@@ -9,10 +9,10 @@ from hypothesis.extra import numpy as hnp
 import reference
 from conftest import textured_pair
 from dualpix import _core
-from dualpix.arrays import as_row
-from dualpix.matching import COST, border_divisor, box_taps, gaussian_taps, local_parabolas
-from dualpix.params import preset
-from dualpix.subpixel import HISTEQ_BIAS
+from dualpix.method.match import COST, border_divisor, box_taps, gaussian_taps, local_parabolas
+from dualpix.method.subpixel import HISTEQ_BIAS
+from dualpix.params.presets import preset
+from dualpix.types import as_row
 
 PARAMS = preset("dslr-a").replace(subpixel="histeq")
 RNG = np.random.default_rng(1)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import dualpix
-from dualpix import memory
-from dualpix.bench._cases import Case
-from dualpix.bench._memory import peak
-from dualpix.bench._pairs import dual_pixel_pair, wide_pair
 from dualpix.cli import main
-from dualpix.memory import available, floats_per_pixel
+from dualpix.evaluation.bench._cases import Case
+from dualpix.evaluation.bench._memory import peak
+from dualpix.evaluation.bench._pairs import dual_pixel_pair, wide_pair
+from dualpix.method import memory
+from dualpix.method.memory import available, floats_per_pixel
 
 
 class Run:
@@ -110,7 +110,7 @@ def test_free_is_the_least_of_machine_groups_and_process(monkeypatch):
 
 def test_a_limit_of_the_process_counts():
     code = (
-        "import resource; from dualpix.memory import available; "
+        "import resource; from dualpix.method.memory import available; "
         "resource.setrlimit(resource.RLIMIT_AS, (3 * 10**9, -1)); assert 0.5 < available() < 3, available()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,9 +12,9 @@ import dualpix
 from conftest import textured_pair
 from dualpix import baselines
 from dualpix.errors import InputError, ParameterError
-from dualpix.methods import SEARCHED, Function, Preset, method, wta
-from dualpix.outcomes import Scene
-from dualpix.params import preset_names
+from dualpix.evaluation.methods import SEARCHED, Function, Preset, method, wta
+from dualpix.evaluation.outcomes import Scene
+from dualpix.params.presets import preset_names
 
 OWN = """
 import numpy as np

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dualpix.errors import InputError, ParameterError
-from dualpix.params import (
+from dualpix.params.presets import (
     Params,
     load_config,
     parse_setting,

@@ -10,10 +10,10 @@ import pytest
 import dualpix
 import reference
 from conftest import textured_pair
-from dualpix.confidence import smoothness, texture
 from dualpix.filters import post_filter
-from dualpix.pipeline import passes
-from dualpix.subpixel import HISTEQ_BIAS
+from dualpix.method.confidence import smoothness, texture
+from dualpix.method.pipeline import passes
+from dualpix.method.subpixel import HISTEQ_BIAS
 
 SMALL = {"window": 2.0, "range": (-8, 8), "encc_window": 5}
 

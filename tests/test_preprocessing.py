@@ -7,8 +7,8 @@ import dualpix
 import reference
 from conftest import textured_pair
 from dualpix import _core
-from dualpix.params import preset
-from dualpix.preprocessing import UNSURE, _even_out, prepare
+from dualpix.method.prepare import UNSURE, _even_out, prepare
+from dualpix.params.presets import preset
 
 AUTO = preset("auto")
 

@@ -7,7 +7,7 @@ import pytest
 
 import reference
 from dualpix import _core
-from dualpix.pyramid import (
+from dualpix.method.scales import (
     FIRST_REACH,
     TILE_MARGIN,
     Coefficients,

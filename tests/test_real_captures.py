@@ -5,10 +5,10 @@ import pytest
 
 import dualpix
 from dualpix import baselines
-from dualpix.captures import known_range
-from dualpix.datasets import open_dataset, score
+from dualpix.evaluation.datasets import open_dataset, score
+from dualpix.evaluation.metrics import affine_invariant, bad_pixels
 from dualpix.io import read_image, read_map
-from dualpix.metrics import affine_invariant, bad_pixels
+from dualpix.io.captures import known_range
 
 
 @pytest.fixture(scope="module")

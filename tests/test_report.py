@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dualpix.evaluation.outcomes import Comparison, Outcome, Scene
+from dualpix.evaluation.report import report_page
+from dualpix.evaluation.report._curves import DROPPED, curve
+from dualpix.evaluation.report._looks import COARSE, fitted, look_at
+from dualpix.evaluation.report._pictures import STEPS, Scale, painted, ramp, shrunk
+from dualpix.evaluation.report._scenes import SMALLEST
+from dualpix.evaluation.samples import fit_into, sampled
 from dualpix.io import preview
-from dualpix.outcomes import Comparison, Outcome, Scene
-from dualpix.pages import Html, element, wipe_page
-from dualpix.report import report_page
-from dualpix.report._curves import DROPPED, curve
-from dualpix.report._looks import COARSE, fitted, look_at
-from dualpix.report._pictures import STEPS, Scale, painted, ramp, shrunk
-from dualpix.report._scenes import SMALLEST
-from dualpix.samples import fit_into, sampled
+from dualpix.render.pages import Html, element, wipe_page
 
 FAILED = "needs views of one size"
 SKIPPED = "012_right.png is not there: put it beside 012_left.png"

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dualpix.evaluation.outcomes import Comparison, Outcome
+from dualpix.evaluation.report import report_page
+from dualpix.evaluation.report._looks import look_at
 from dualpix.io import encode_png
-from dualpix.outcomes import Comparison, Outcome
-from dualpix.pages import wipe_page
-from dualpix.report import report_page
-from dualpix.report._looks import look_at
+from dualpix.render.pages import wipe_page
 from test_report import FAILED, HOSTILE, sample_comparison
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

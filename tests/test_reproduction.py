@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 from conftest import textured_pair
-from dualpix import InputError, reproduction
+from dualpix import InputError
 from dualpix.cli import main
-from dualpix.datasets import open_dataset
-from dualpix.outcomes import Comparison, Outcome
-from dualpix.reproduction import AFFINE, MEASURED, Row, Table, reproduce, reproduction_lines, tables
+from dualpix.evaluation import reproduction
+from dualpix.evaluation.datasets import open_dataset
+from dualpix.evaluation.outcomes import Comparison, Outcome
+from dualpix.evaluation.reproduction import AFFINE, MEASURED, Row, Table, reproduce, reproduction_lines, tables
 
 
 def outcome(method, *figures, protocol="paper-dslr", scene="005"):

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dualpix import InputError, ParameterError
-from dualpix.simulation import _background, half_disc, simulate
+from dualpix.camera.simulation import _background, half_disc, simulate
 
 disparities = st.floats(-20, 20)
 

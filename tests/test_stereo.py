@@ -10,10 +10,10 @@ import pytest
 import dualpix
 from conftest import textured_pair
 from dualpix import baselines, cli, preset
-from dualpix.captures import known_range
+from dualpix.cli.progress import share_done
+from dualpix.evaluation.metrics import bad_pixels
 from dualpix.io import read_map
-from dualpix.metrics import bad_pixels
-from dualpix.progress import share_done
+from dualpix.io.captures import known_range
 
 PRESETS = ("stereo", "stereo-paper")
 SHAPE = 110, 170

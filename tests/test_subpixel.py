@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dualpix.subpixel import HISTEQ_BIAS, calibrate_histeq_bias
+from dualpix.method.subpixel import HISTEQ_BIAS, calibrate_histeq_bias
 
 
 def test_the_table_is_what_the_calibration_gives():

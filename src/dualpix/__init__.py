@@ -9,30 +9,31 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import baselines, filters, metrics
-    from .calibration import Calibration, calibrate, read_calibration
-    from .captures import read_capture
+    from . import baselines, filters
+    from .camera.calibrate import Calibration, calibrate, read_calibration
+    from .camera.simulation import simulate
+    from .evaluation import metrics
     from .io import read_map, read_pair, write_map
-    from .params import Params, preset
-    from .pipeline import Result, disparity
-    from .simulation import simulate
+    from .io.captures import read_capture
+    from .method.pipeline import Result, disparity
+    from .params.presets import Params, preset
 
     __version__: str
 
 # Public names are imported on first use, so that `import dualpix` takes milliseconds. No submodule
 # may bear the name of a function here: importing it would put the module in the function's place.
 _HOMES = {
-    "Calibration": "calibration",
-    "Params": "params",
-    "Result": "pipeline",
-    "calibrate": "calibration",
-    "disparity": "pipeline",
-    "preset": "params",
-    "read_calibration": "calibration",
-    "read_capture": "captures",
+    "Calibration": "camera.calibrate",
+    "Params": "params.presets",
+    "Result": "method.pipeline",
+    "calibrate": "camera.calibrate",
+    "disparity": "method.pipeline",
+    "preset": "params.presets",
+    "read_calibration": "camera.calibrate",
+    "read_capture": "io.captures",
     "read_map": "io",
     "read_pair": "io",
-    "simulate": "simulation",
+    "simulate": "camera.simulation",
     "write_map": "io",
 }
 

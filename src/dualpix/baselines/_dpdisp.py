@@ -1,7 +1,7 @@
 """Matching by the model of defocus: each view is given the blur of the other."""
 
-from ..rules import Real, Several, check
-from ..simulation import half_disc
+from ..camera.simulation import half_disc
+from ..params.rules import Real, Several, check
 from ._tiles import Estimate, Kernels, match_tiles, moved
 from ._views import Image
 

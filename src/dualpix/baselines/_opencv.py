@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..arrays import Map
 from ..errors import ParameterError
-from ..rules import Choice, Odd, check
-from ..threads import thread_count
+from ..params.rules import Choice, Odd, check
+from ..run import thread_count
+from ..types import Map
 from ._views import Image, grey_views, whole_disparities
 
 MODES = {

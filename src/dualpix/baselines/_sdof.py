@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..rules import Real, Several, check
+from ..params.rules import Real, Several, check
 from ._tiles import Estimate, Kernels, match_tiles, moved
 from ._views import Image
 

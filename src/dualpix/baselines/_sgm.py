@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from .. import _core, preprocessing
-from ..arrays import Map
+from .. import _core
 from ..errors import InputError, ParameterError
-from ..matching import box_taps
-from ..rules import Flag, Odd, Real, check
-from ..threads import thread_count
+from ..method import prepare as preprocessing
+from ..method.match import box_taps
+from ..params.rules import Flag, Odd, Real, check
+from ..run import thread_count
+from ..types import Map
 from ._views import Image, grey_views, whole_disparities
 
 PENALTY = Real(0, 127)

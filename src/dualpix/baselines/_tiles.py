@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..arrays import Map
 from ..filters import LEAST, bilateral_solver
 from ..io import read_pair
-from ..threads import thread_count
+from ..run import thread_count
+from ..types import Map
 from ._views import Image, grey_views, whole_disparities
 
 Array = npt.NDArray[Any]

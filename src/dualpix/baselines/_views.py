@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ..arrays import Map
 from ..errors import ParameterError
 from ..io import read_pair
-from ..preprocessing import LUMA, grey_plane
-from ..rules import Real, Several, check
+from ..method.prepare import LUMA, grey_plane
+from ..params.rules import Real, Several, check
+from ..types import Map
 
 Image = npt.NDArray[Any] | str | Path
 

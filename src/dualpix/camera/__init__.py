@@ -1,0 +1,1 @@
+"""What lenses and sensors do to views and disparity."""

@@ -1,0 +1,183 @@
+"""Along which axis the views differ: what a shift along x and one along y each explain of their difference.
+
+The views are compared tile by tile at every scale. Brightness does not count: each tile has a gain and an offset.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..method.scales import Level, pyramid
+from ..types import Map
+
+TILE = 16  # px, the side of the tiles whose shift is small; half of that where it is searched for
+COARSEST = 3  # tiles that fit at least into the shorter side of the coarsest scale
+LARGEST = 1_500_000  # pixels; scales with more are left out, they cost much and tell little
+REACH = 32  # px of the coarsest scale, how far larger shifts are searched for
+
+ALIKE = 1e-3  # squared intensities: what differs less than this does not differ
+SURE = 5.0  # standard deviations of the tiles' votes from a tie
+CLEAR = 2.0  # times, what the tiles gain by one axis rather than the other against the opposite
+LEAST = 0.08  # of the difference that a small shift must explain; by chance, narrow textures explain 0.05 of the noise
+MOST = 0.65  # the same of a large one, the best of many; by chance it explains 0.55
+
+Tiles = npt.NDArray[np.float64]
+
+
+class Axis(NamedTuple):
+    """The axis along which the views differ, and the evidence.
+
+    Attributes
+    ----------
+    axis : "x", "y" or None
+        None if no shift along either is reliable.
+    x, y : float
+        Share, 0 to 1, of the difference between the views that a shift along that axis explains.
+    sureness : float
+        Standard deviations by which the votes of the image's tiles differ from a tie.
+    """
+
+    axis: str | None
+    x: float
+    y: float
+    sureness: float
+
+    @property
+    def evidence(self) -> str:
+        """The shares in words."""
+        (more, one), (less, other) = sorted([(self.x, "x"), (self.y, "y")], key=lambda share: -share[0])
+        return (
+            f"a shift along {one} explains {more:.0%} of the difference between the views, one along {other} {less:.0%}"
+        )
+
+    def objection(self, asked: str) -> str | None:
+        """What a user who asks for an axis must be told, or None."""
+        if self.axis == asked:
+            return None
+        if self.axis is None:
+            return f"no reliable shift along x or y ({self.evidence}): the disparities along {asked} may mean nothing"
+        return f"axis is {asked}, but the views differ along {self.axis}: {self.evidence}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, ready for JSON."""
+        return {"found": self.axis, "explained": {"x": self.x, "y": self.y}, "sureness": self.sureness}
+
+
+class Unexplained(NamedTuple):
+    """Of every tile, the variance that is left: as the views are, after a shift along x, after one along y."""
+
+    still: Tiles
+    x: Tiles
+    y: Tiles
+
+
+def detect_axis(left: Map, right: Map, threads: int = 1) -> Axis:
+    """Find out along which axis the views are shifted, be it by a tenth of a pixel or by a quarter of the image.
+
+    Parameters
+    ----------
+    left, right : contiguous float32 planes of the same size
+        Grey, on a 0..255 scale, even in brightness: where one view darkens towards a side, blur shifts it there.
+    threads : int
+        How many to use. The result does not depend on it.
+
+    Returns
+    -------
+    Axis
+        Of the reliable comparisons, the one in which the axes differ most; without any, that of the finest scale.
+    """
+    if min(left.shape) < TILE + 2:
+        return Axis(None, 0.0, 0.0, 0.0)
+    found = list(_comparisons(left, right, threads))
+    reliable = [each for each in found if each.axis]
+    return max(reliable, key=lambda each: abs(each.x - each.y)) if reliable else found[-1]
+
+
+def _comparisons(left: Map, right: Map, threads: int) -> Iterator[Axis]:
+    halvings = math.log2(max(min(left.shape) / (COARSEST * TILE), 1))
+    coarsest, *finer = pyramid(Level(left, right, left), 1 + int(halvings), threads)
+    yield verdict(large_shifts(coarsest.left, coarsest.right), MOST)
+    yield verdict(small_shifts(coarsest.left, coarsest.right, threads), LEAST)
+    for level in finer:
+        if level.left.size <= LARGEST:
+            yield verdict(small_shifts(level.left, level.right, threads), LEAST)
+
+
+def verdict(tiles: Unexplained, least: float) -> Axis:
+    """Count the tiles' votes. Noise alone makes them those of a fair coin; outliers have no more than one each."""
+    total = float(tiles.still.sum())
+    if total <= ALIKE * tiles.still.size:
+        return Axis(None, 0.0, 0.0, 0.0)
+    share = {"x": 1 - float(tiles.x.sum()) / total, "y": 1 - float(tiles.y.sum()) / total}
+    advantage = tiles.y - tiles.x
+    votes = {"x": int(np.count_nonzero(advantage > 0)), "y": int(np.count_nonzero(advantage < 0))}
+    gain = {"x": advantage.clip(min=0).sum(), "y": -advantage.clip(max=0).sum()}
+    one, other = ("x", "y") if votes["x"] > votes["y"] else ("y", "x")
+    sureness = (votes[one] - votes[other]) / math.sqrt(max(votes[one] + votes[other], 1))
+    reliable = sureness >= SURE and share[one] >= least and gain[one] >= CLEAR * gain[other]
+    return Axis(one if reliable else None, share["x"], share["y"], sureness)
+
+
+def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
+    """Shifts of up to about a pixel: ``L - R = a + (b + c x + e y) M - d M'``, least squares in every tile.
+
+    M is the mean of the views, M' its slope along the axis. The gain b, c, e may change across the tile.
+    """
+    L, R = _smooth(left), _smooth(right)
+    rows, columns = ((n - 2) // TILE for n in L.shape)
+    C = np.empty((rows * columns, 6, 6))  # covariances of L - R, M_x, M_y, M, x M and y M
+    _core.tile_covariances(L, R, C, TILE, threads)
+    for gain in (3, 4, 5):
+        C = _without(C, gain)
+    return Unexplained(*(rest[:, 0, 0].clip(min=0) for rest in (C, _without(C, 1), _without(C, 2))))
+
+
+def _without(C: Tiles, k: int) -> Tiles:
+    """The covariances of what plane k, fitted to each of the others, leaves of them."""
+    return C - C[:, :, k, None] * C[:, k, None, :] / (C[:, k, k, None, None].clip(min=0) + ALIKE)
+
+
+def large_shifts(left: Map, right: Map) -> Unexplained:
+    """Shifts by whole pixels: of all within reach, the one with which the right view explains most of a tile."""
+    tile, reach = TILE // 2, min(REACH, max(left.shape) // 3)
+    L, R = _smooth(left), _smooth(right)
+    L, R = L - L.mean(), R - R.mean()
+    height, width = L.shape
+    padded, inside = np.pad(R, reach), np.pad(np.ones_like(R), reach)
+    mean_L = _means(L, tile)
+    variance_L = _means(L * L, tile) - mean_L**2
+
+    def rest(dx: int, dy: int) -> Tiles:
+        window = np.s_[reach + dy : reach + dy + height, reach + dx : reach + dx + width]
+        shifted = padded[window]
+        mean_R = _means(shifted, tile)
+        variance_R = (_means(shifted * shifted, tile) - mean_R**2).clip(min=0) + ALIKE
+        common = (_means(L * shifted, tile) - mean_L * mean_R).clip(min=0)
+        unexplained = (variance_L - common**2 / variance_R).clip(min=0)
+        return np.where(_means(inside[window], tile) > 0.99, unexplained, np.inf)
+
+    shifts = range(-reach, reach + 1)
+    x, y = np.min([rest(s, 0) for s in shifts], axis=0), np.min([rest(0, s) for s in shifts], axis=0)
+    return Unexplained(rest(0, 0), x, y)
+
+
+def _smooth(plane: Map) -> Map:
+    import cv2
+
+    taps = np.array([1, 4, 6, 4, 1], np.float32) / 16
+    return np.asarray(cv2.sepFilter2D(plane, -1, taps, taps), np.float32)
+
+
+def _means(plane: npt.NDArray[Any], tile: int) -> Tiles:
+    """The mean of every whole tile."""
+    import cv2
+
+    rows, columns = plane.shape[0] // tile, plane.shape[1] // tile
+    if not rows * columns:
+        return np.empty(0)
+    whole = plane[: rows * tile, : columns * tile]
+    return cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA).ravel().astype(np.float64)

@@ -1,0 +1,1 @@
+"""Scores, data sets, comparisons and benchmarks."""

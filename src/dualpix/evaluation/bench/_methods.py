@@ -1,0 +1,81 @@
+"""The methods that are compared: our presets, our own SGM and OpenCV's, by name."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import baselines
+from ...baselines._opencv import MODES
+from ...method import pipeline
+from ...types import full_scale
+from ._cases import Case, Image, Run, Views
+
+PRESETS = ("auto", "dslr-a", "phone")
+FIRST, COUNT = -16, 32  # the disparities of semi-global matching on dual pixels
+VOLUME = 4e9  # bytes; what stores the costs of all disparities is left out where they need more
+BLOCK = 5  # px, the side of OpenCV's windows
+NAMES = {"3way": "SGBM 3WAY", "5way": "SGBM 5-way", "hh4": "SGBM HH4", "hh": "SGBM HH"}
+
+
+def dual_pixel_cases(views: Views, threads: int) -> dict[str, Case]:
+    """Our presets and semi-global matching, which takes colours as they are; where there are any, grey as well."""
+    runs: dict[str, Run] = {name: partial(ours, preset=name) for name in PRESETS}
+    runs["own SGM"] = partial(own_sgm, limits=(FIRST, FIRST + COUNT - 1))
+    theirs: dict[str, Run] = {name: partial(sgbm, mode=mode, first=FIRST, count=COUNT) for mode, name in NAMES.items()}
+    if views[0].ndim == 3:
+        grey = {f"{NAMES[mode]}, grey": mode for mode in ("5way", "hh")}
+        theirs |= {name: partial(grey_sgbm, mode=mode, first=FIRST, count=COUNT) for name, mode in grey.items()}
+    eight_bit = _bytes(views[0]), _bytes(views[1])
+    cases = {name: Case(run, views, threads) for name, run in runs.items()}
+    cases |= {name: Case(run, eight_bit, threads) for name, run in theirs.items()}
+    return {name: case for name, case in cases.items() if name not in left_out(views)}
+
+
+def left_out(views: Views) -> dict[str, str]:
+    """Why, by name."""
+    gigabytes = 4e-9 * views[0].shape[0] * views[0].shape[1] * COUNT
+    why = f"its costs need {gigabytes:.1f} GB, over {1e-9 * VOLUME:g}"
+    storing = ("own SGM", NAMES["hh4"], NAMES["hh"], f"{NAMES['hh']}, grey")
+    return dict.fromkeys(storing, why) if gigabytes > 1e-9 * VOLUME else {}
+
+
+def wide_cases(views: Views, disparities: int, threads: int) -> dict[str, Case]:
+    """Ordinary stereo, one view."""
+    runs: dict[str, Run] = {
+        "stereo": partial(ours, preset="stereo", range=(0, disparities - 1)),
+        NAMES["hh"]: partial(sgbm, mode="hh", first=0, count=disparities),
+    }
+    return {name: Case(run, views, threads) for name, run in runs.items()}
+
+
+def ours(left: Image, right: Image, threads: int, preset: str, **options: Any) -> dict[str, float]:
+    """Our own method."""
+    return pipeline.disparity(left, right, preset, threads=threads, **options).timings
+
+
+def own_sgm(left: Image, right: Image, threads: int, limits: tuple[float, float]) -> None:
+    """Our own semi-global matching."""
+    baselines.sgm(left, right, limits, threads=threads)
+
+
+def sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: int) -> None:
+    """OpenCV's, with its usual penalties, on the threads set for OpenCV."""
+    import cv2
+
+    area = BLOCK**2 * (3 if left.ndim == 3 else 1)
+    matcher = cv2.StereoSGBM.create(first, count, BLOCK, 8 * area, 32 * area, mode=getattr(cv2, MODES[mode]))
+    matcher.compute(left, right)
+
+
+def grey_sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: int) -> None:
+    """The same of the views made grey."""
+    import cv2
+
+    left, right = (np.asarray(cv2.cvtColor(view, cv2.COLOR_RGB2GRAY)) for view in (left, right))
+    sgbm(left, right, threads, mode, first, count)
+
+
+def _bytes(view: Image) -> Image:
+    """OpenCV takes 8 bits."""
+    return view if view.dtype == np.uint8 else np.rint(view * (255 / full_scale(view.dtype))).astype(np.uint8)

@@ -1,0 +1,148 @@
+"""The record as one picture: bars of times and memory, and lines of how they grow."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...errors import OutputError
+from ._figure import Bar, Line, Shape, Words, png, svg
+from ._methods import COUNT, NAMES, PRESETS
+from ._text import threads
+
+FORMATS: dict[str, Callable[[list[Shape], int, int, str], bytes]] = {".svg": svg, ".png": png}
+SHOWN = ("methods", "scaling", "memory")  # sections
+OURS = (*PRESETS, "stereo", "own SGM")
+COLOURS = ("first", "second", "third")
+PANEL = 430  # px, the width of a panel
+BARS, LINES = 40, 330  # px, the height of the panels: of bars without their rows, of lines
+ROW = 22  # px, of a bar
+NAME, VALUE = 130, 60  # px beside the bars
+AXES = (46, 88, PANEL - 20, LINES - 46)  # left, top, right, bottom of the lines' axes
+LABEL = "Bars of times and peak memory by method; lines of time and memory by disparities, megapixels and threads."
+GAP = 24  # px, around panels
+
+Panel = tuple[list[Shape], int]  # drawn at the origin, and its height
+
+
+def check_plot(path: str, sections: Sequence[str]) -> None:
+    """Refuse what cannot be drawn before anything is measured."""
+    if not path.lower().endswith(tuple(FORMATS)):
+        raise OutputError(f"{path}: a plot is an .svg or .png file: give it one of these suffixes")
+    if sections and not set(sections) & set(SHOWN):
+        raise OutputError(
+            f"{path}: a plot shows {', '.join(SHOWN)}, none of which is measured: add one of them to --only"
+        )
+
+
+def encode_plot(path: str, record: Mapping[str, Any]) -> bytes:
+    """The picture as the suffix says."""
+    panels = list(_panels(record))
+    shapes: list[Shape] = []
+    y = GAP
+    for pair in (panels[i : i + 2] for i in range(0, len(panels), 2)):
+        for column, (drawn, _) in enumerate(pair):
+            shapes += [_moved(shape, GAP + column * (PANEL + GAP), y) for shape in drawn]
+        y += max(height for _, height in pair) + GAP
+    width = GAP + min(len(panels), 2) * (PANEL + GAP)
+    draw = next(encode for suffix, encode in FORMATS.items() if path.lower().endswith(suffix))
+    return draw(shapes, width, y, LABEL)
+
+
+def _panels(record: Mapping[str, Any]) -> Sequence[Panel]:
+    panels = []
+    if "methods" in record:
+        pair = record["methods"]["pair"]
+        ratios = {name: each["ratio"] for name, each in pair["methods"].items()}
+        size = f"{pair['width']}x{pair['height']}, {threads(record)}"
+        panels.append(_bars(f"time / {NAMES['5way']} ({COUNT} disparities), {size}", ratios, "{:.2f}"))
+    if "memory" in record:
+        pair = record["memory"]["pair"]
+        found = {name: each["megabytes"] for name, each in pair["methods"].items() if "megabytes" in each}
+        panels.append(_bars(f"peak memory of the process, MB, {pair['width']}x{pair['height']}", found, "{:.0f}"))
+    if "scaling" in record:
+        scaling = record["scaling"]
+        panels.append(_lines("time, s, by disparities", scaling["disparities"], "seconds"))
+        panels.append(_lines("time, s, by megapixels", {"auto": scaling["megapixels"]}, "seconds"))
+        if len(scaling["threads"]["x"]) > 1:
+            ideal = {"x": scaling["threads"]["x"], "speed_up": scaling["threads"]["x"], "exponent": None}
+            measured = {**scaling["threads"], "exponent": None}
+            panels.append(_lines("speed-up by threads", {"auto": measured, "ideal": ideal}, "speed_up"))
+    if "memory" in record:
+        panels.append(
+            _lines("memory above the views, MB, by disparities", record["memory"]["disparities"], "above_views")
+        )
+    return panels
+
+
+def _bars(title: str, measured: Mapping[str, float], form: str) -> Panel:
+    values = {name: value for name, value in measured.items() if math.isfinite(value)}
+    if not values:
+        return _nothing(title)
+    longest = (PANEL - NAME - VALUE) / max(values.values())
+    shapes: list[Shape] = [Words(title, 0, 14, colour="ink")]
+    for i, (name, value) in enumerate(values.items()):
+        y = BARS - 8 + i * ROW
+        shapes.append(Words(name, NAME - 8, y + 13, "end"))
+        shapes.append(Bar(NAME, y + 2, max(1, value * longest), ROW - 7, "ours" if name in OURS else "theirs"))
+        shapes.append(Words(form.format(value), NAME + value * longest + 6, y + 13, colour="ink"))
+    return shapes, BARS + ROW * len(values)
+
+
+def _nothing(title: str) -> Panel:
+    return [Words(title, 0, 14, colour="ink"), Words("could not be measured", 0, 34)], BARS + ROW
+
+
+def _lines(title: str, series: Mapping[str, Any], what: str) -> Panel:
+    """Both axes logarithmic; the names above the axes, with the exponents."""
+    left, top, right, bottom = AXES
+    xs = sorted({x for each in series.values() for x in each["x"]})
+    ys = [y for each in series.values() for y in each[what] if math.isfinite(y) and y > 0]
+    if not ys:
+        return _nothing(title)
+    low, high = _limits(ys)
+    x_at = _scale(xs[0], xs[-1], left, right)
+    y_at = _scale(low, high, bottom, top)
+    shapes: list[Shape] = [Words(title, 0, 14, colour="ink")]
+    for level in _levels(low, high):
+        shapes.append(Line([(left, y_at(level)), (right, y_at(level))], "rule"))
+        shapes.append(Words(f"{level:g}", left - 6, y_at(level) + 4, "end"))
+    shapes += [Words(f"{x:.3g}", x_at(x), bottom + 20, "middle") for x in xs]
+    for i, ((name, each), colour) in enumerate(zip(series.items(), COLOURS, strict=False)):
+        power = "" if each["exponent"] is None else f", exponent {round(each['exponent'], 2) + 0.0:.2f}"
+        shapes.append(Line([(left, 30 + 17 * i), (left + 22, 30 + 17 * i)], colour, 2.5))
+        shapes.append(Words(name + power, left + 30, 34 + 17 * i))
+        points = [(x_at(x), y_at(y)) for x, y in zip(each["x"], each[what], strict=True) if math.isfinite(y) and y > 0]
+        shapes.append(Line(points, colour, 2.5))
+        shapes += [Bar(x - 3, y - 3, 6, 6, colour) for x, y in points]
+    return shapes, LINES
+
+
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Logarithmic; in the middle where there is one value."""
+    span = math.log(high / low)
+    return lambda value: start + (end - start) * (math.log(value / low) / span if span else 0.5)
+
+
+def _limits(values: Sequence[float]) -> tuple[float, float]:
+    """The round numbers around the values."""
+    rounds = _rounds(min(values) / 2.6, max(values) * 2.6)
+    return max(r for r in rounds if r <= min(values)), min(r for r in rounds if r >= max(values))
+
+
+def _levels(low: float, high: float) -> list[float]:
+    """Round numbers, at most seven."""
+    rounds = _rounds(low, high)
+    return rounds if len(rounds) <= 7 else [r for r in rounds if f"{r:e}"[0] == "1"] or rounds[:: len(rounds) // 7 + 1]
+
+
+def _rounds(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10 .. between low and high."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = (float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5))
+    return [value for value in found if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+
+
+def _moved(shape: Shape, x: float, y: float) -> Shape:
+    if isinstance(shape, Line):
+        return shape._replace(points=[(a + x, b + y) for a, b in shape.points])
+    return shape._replace(x=shape.x + x, y=shape.y + y)

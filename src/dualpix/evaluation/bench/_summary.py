@@ -1,0 +1,65 @@
+"""The figures that tell the most, one each."""
+
+import math
+from typing import Any
+
+from ...method.pipeline import PASSES
+from ._methods import COUNT, NAMES
+from ._process import NAMES as PROCESSES
+from ._scaling import GROWTH
+
+
+def summary(measured: dict[str, Any]) -> dict[str, float]:
+    """By what they are, of the sections that were measured."""
+    parts = {"methods": _of_methods, "kernels": _of_kernels, "memory": _of_memory, "scaling": _of_scaling}
+    found: dict[str, float] = {}
+    for name, part in parts.items():
+        if name in measured:
+            found |= part(measured[name])
+    return {name: value for name, value in found.items() if not math.isnan(value)}
+
+
+def _of_methods(methods: dict[str, Any]) -> dict[str, float]:
+    pair, wide, process = methods["pair"], methods["stereo pair"], methods["whole process"]
+    size = f"{wide['disparities']} disparities, {1e-6 * wide['width'] * wide['height']:.2g} MP"
+    hh, five = NAMES["hh"], NAMES["5way"]
+    return {
+        f"auto / {five}, {COUNT} disparities": _quotient(pair, "auto", five),
+        f"dslr-a / {hh}, {COUNT} disparities": _quotient(pair, "dslr-a", hh),
+        f"stereo / {hh}, one view, {size}": _quotient(wide, "stereo", hh),
+        f"{' / '.join(PROCESSES)}, whole processes, {process['width']}x{process['height']}": process["ratio"],
+    }
+
+
+def _quotient(pair: dict[str, Any], ours: str, theirs: str) -> float:
+    methods = pair["methods"]
+    return float(methods[ours]["seconds"] / methods[theirs]["seconds"]) if theirs in methods else math.nan
+
+
+def _of_kernels(kernels: dict[str, Any]) -> dict[str, float]:
+    one_pass, weights = kernels["aggregation"], kernels["edge weights"]
+    share = weights["seconds"] / PASSES / one_pass["seconds"]
+    return {
+        "aggregation, one pass of 8 paths / a copy of its maps": kernels["aggregation"]["of_copy"],
+        "aggregation, one robust pass / a copy of its maps": kernels["robust aggregation"]["of_copy"],
+        "aggregation, one pass and its share of the edge weights / a copy of its maps": (1 + share)
+        * one_pass["of_copy"],
+        "aggregation, one pass of 8 paths / its traffic alone": kernels["aggregation"]["ratio"],
+        "cost kernel / its multiply-adds": kernels["cost"]["ratio"],
+    }
+
+
+def _of_memory(memory: dict[str, Any]) -> dict[str, float]:
+    low, high = GROWTH
+    growth = {name: series["growth"] for name, series in memory["disparities"].items()}
+    floats = memory["pair"]["methods"]["auto"].get("floats_per_pixel", math.nan)
+    return {
+        **{f"{name}: peak memory at {high} / {low} disparities": value for name, value in growth.items()},
+        "auto: peak memory above the two views, floats per pixel": floats,
+    }
+
+
+def _of_scaling(scaling: dict[str, Any]) -> dict[str, float]:
+    threads = scaling["threads"]
+    ups = zip(threads["x"], threads["speed_up"], strict=True)
+    return {f"auto: speed-up of {n} threads over 1": up for n, up in ups if n > 1}

@@ -1,0 +1,131 @@
+"""The whole way on a shot with known truth: photograph -> dual-pixel pair -> disparity map -> scores.
+
+The photograph is scikit-image's Middlebury motorcycle; its stereo disparity, affine in inverse depth as that of a
+dual-pixel camera is, becomes a signed disparity of -3..3 px.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..camera.simulation import fill_from_background, simulate
+from ..errors import InputError
+from ..io import OutputSet, encode_map, encode_png, encode_preview, output_folder
+from ..io.sidecar import map_record, to_json
+from ..method import pipeline
+from ..params.presets import DEFAULT_PRESET
+from ..render.pages import wipe_page
+from ..types import Map
+from . import metrics
+
+Image = npt.NDArray[Any]
+Scores = dict[str, float]
+
+LARGEST = 3.0  # px of disparity, before and behind the focus
+NOISE = 0.005
+TEXTURED = 2.0  # mean |dI/dx| in grey levels a pixel, over TEXTURE_WINDOW
+TEXTURE_WINDOW = 17
+
+PICTURES = {
+    "left.png": "left view",
+    "right.png": "right view",
+    "disparity.png": "disparity found",
+    "truth.png": "true disparity",
+    "confidence.png": "confidence",
+    "error.png": "error",
+}
+FILES = (*PICTURES, "disparity.tiff", "disparity.json", "confidence.tiff", "truth.tiff", "index.html")
+TEXT = """A photograph with known depth was turned into a dual-pixel shot, matched, and compared with the truth.
+Disparities are in pixels, larger is nearer, 0 is in focus."""
+LABELS = {
+    "median_error_textured_px": "median error where there is texture, px",
+    "median_error_px": "median error, px",
+    "rmse_px": "root mean square error, px",
+    "off_by_half_a_pixel_percent": "off by half a pixel or more, %",
+    "textured_percent": "image with texture, %",
+    "seconds": "time to match, s",
+}
+
+
+def run(folder: Path, *, progress: pipeline.Progress | None = None, force: bool = False) -> dict[str, Any]:
+    """Write the pair, maps, previews, scores and a page to look at them into a folder.
+
+    Returns
+    -------
+    dict
+        ``scores`` by name, with their units in the names, and ``files``, the paths written.
+    """
+    paths = {name: folder / name for name in FILES}
+    with output_folder(folder), OutputSet(paths.values(), force=force) as files:
+        if progress:
+            progress("simulation", 0, 1)
+        left, right, truth = simulate(*photograph(), noise=NOISE)
+        start = time.perf_counter()
+        result = pipeline.disparity(left, right, progress=progress)
+        scores = score(left, result.disparity, truth) | {"seconds": time.perf_counter() - start}
+        for name, content in _contents(left, right, truth, result, scores).items():
+            files.write(paths[name], content)
+    return {"scores": scores, "files": [str(path) for path in paths.values()]}
+
+
+def _contents(left: Image, right: Image, truth: Map, result: pipeline.Result, scores: Scores) -> dict[str, bytes]:
+    record = {
+        **map_record("disparity.tiff", result.disparity, "x"),
+        "preset": DEFAULT_PRESET,
+        "parameters": result.params.to_dict(),
+        "simulation": {"largest_disparity": LARGEST, "noise": NOISE},
+        "scores": scores,
+    }
+    figures = {LABELS[name]: f"{value:.3g}" for name, value in scores.items()}
+    error = np.abs(result.disparity - truth)
+    return {
+        "left.png": encode_png(left),
+        "right.png": encode_png(right),
+        "disparity.png": encode_preview(result.disparity, -LARGEST, LARGEST),
+        "truth.png": encode_preview(truth, -LARGEST, LARGEST),
+        "confidence.png": encode_preview(result.confidence, 0, 1, unit="", ends=("low", "high")),
+        "error.png": encode_preview(error, 0, 1, ends=("right", "wrong")),
+        "disparity.tiff": bytes(encode_map("disparity.tiff", result.disparity)),
+        "confidence.tiff": bytes(encode_map("confidence.tiff", result.confidence)),
+        "truth.tiff": bytes(encode_map("truth.tiff", truth)),
+        "disparity.json": to_json(record).encode(),
+        "index.html": wipe_page("dualpix demo", " ".join(TEXT.split()), PICTURES, figures).encode(),
+    }
+
+
+def photograph() -> tuple[Image, Map]:
+    """A sharp photograph and the signed disparity, in pixels, that a dual-pixel camera would see in it."""
+    try:
+        from skimage.data import stereo_motorcycle
+    except ImportError:
+        raise InputError("the demo's photograph comes with scikit-image: pip install 'dualpix[demo]'") from None
+    image, _, stereo = stereo_motorcycle()  # type: ignore[no-untyped-call]
+    stereo = fill_from_background(np.where(np.isfinite(stereo), stereo, -np.inf).astype(np.float32))
+    low, high = float(stereo.min()), float(stereo.max())
+    return image, ((stereo - low) / (high - low) * 2 - 1) * np.float32(LARGEST)
+
+
+def score(left: Image, estimate: Map, truth: Map) -> Scores:
+    """Errors of the disparity; the first only where the left view has texture along x."""
+    textured = texture(left) > TEXTURED
+    error = np.abs(estimate - truth)
+    whole = metrics.bad_pixels(estimate, truth)
+    return {
+        "median_error_textured_px": float(np.median(error[textured])),
+        "median_error_px": float(np.median(error)),
+        "rmse_px": whole.rmse,
+        "off_by_half_a_pixel_percent": whole.bad_0_5,
+        "textured_percent": 100 * float(textured.mean()),
+    }
+
+
+def texture(image: Image) -> Map:
+    """Mean |dI/dx| around each pixel: what a shift along x can be seen by."""
+    import cv2
+
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    slope = np.abs(np.gradient(grey, axis=1)).astype(np.float32)
+    return np.asarray(cv2.blur(slope, (TEXTURE_WINDOW, TEXTURE_WINDOW)), np.float32)

@@ -1,0 +1,122 @@
+"""Does a confidence know where its map is wrong? The error that is left when the least confident pixels are dropped."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...render.pages import Html, element, scroll_box
+from ...types import Map
+from ._looks import Look
+from ._ranking import number
+
+DROPPED = tuple(range(0, 95, 5))  # percent
+TABULATED = (0, 10, 25, 50)
+COLOURS = 8  # of curves, in report.css; more curves repeat them, dashed
+TEXT = """Mean absolute error that is left when a method drops the pixels it is least sure of; mean over the scenes,
+from the pixels shown below. It falls where the confidence knows which pixels are wrong."""
+
+WIDTH, HEIGHT = 400, 250  # of the chart and, inside, of its axes
+LEFT, RIGHT, TOP, BOTTOM = 50, 388, 26, 206
+
+
+def sparsification(looks: Sequence[Look], ranked: list[str]) -> Html:
+    """Chart and table of the methods that tell their confidence; nothing if none does."""
+    found = {method: _mean_curve(looks, method) for method in ranked}
+    curves = {method: curve for method, curve in found.items() if curve is not None}
+    if not curves:
+        return Html()
+    unit, digits = ("px", 3) if looks[0].scene.in_pixels else ("the truth's unit", 4)
+    return element(
+        "section",
+        element("h2", "What the confidences are worth"),
+        element("p", TEXT),
+        element("div", _chart(curves, f"mean absolute error, {unit}"), _table(curves, digits), class_="curves"),
+    )
+
+
+def curve(error: Map, confidence: Map, weight: Map) -> list[float] | None:
+    """Weighted mean of the error for every share of DROPPED; None if there is nothing to average.
+
+    Pixels of one confidence are dropped together or not at all; where it is NaN it counts as 0.
+    """
+    counted = np.isfinite(error) & (weight > 0)
+    if not counted.any():
+        return None
+    e, c, w = error[counted], np.nan_to_num(confidence[counted]), weight[counted].astype(np.float64)
+    order = np.argsort(c)
+    e, c, w = e[order], c[order], w[order]
+    # Sums over all pixels from one on; the first pixel kept is the first of its confidence.
+    left_error, left_weight = (np.cumsum(each[::-1])[::-1] for each in (w * e, w))
+    first = np.searchsorted(c, c[np.multiply(DROPPED, c.size) // 100])
+    kept: list[float] = (left_error[first] / left_weight[first]).tolist()
+    return kept
+
+
+def _mean_curve(looks: Sequence[Look], method: str) -> list[float] | None:
+    own = ((look, look.maps[method]) for look in looks if method in look.maps)
+    found = (curve(m.error, m.confidence, look.weight) for look, m in own if m.confidence is not None)
+    curves = [each for each in found if each is not None]
+    return np.mean(curves, axis=0).tolist() if curves else None
+
+
+def _chart(curves: dict[str, list[float]], label: str) -> Html:
+    step, steps = _axis(max(map(max, curves.values())))
+    digits = max(0, -math.floor(math.log10(step)))
+
+    def x(percent: float) -> float:
+        return LEFT + (RIGHT - LEFT) * percent / DROPPED[-1]
+
+    def y(error: float) -> float:
+        return BOTTOM - (BOTTOM - TOP) * error / (step * steps)
+
+    def text(words: str, at_x: float, at_y: float, anchor: str) -> Html:
+        return element("text", words, x=f"{at_x:.0f}", y=f"{at_y:.0f}", text_anchor=anchor)
+
+    levels = [step * i for i in range(steps + 1)]
+    grid = (element("path", d=f"M{LEFT} {y(level):.1f}H{RIGHT}", class_="grid") for level in levels)
+    heights = (text(number(level, digits), LEFT - 6, y(level) + 4, "end") for level in levels)
+    shares = (text(f"{percent}", x(percent), BOTTOM + 18, "middle") for percent in range(0, DROPPED[-1] + 1, 15))
+    lines = (
+        element(
+            "polyline",
+            element("title", method),
+            points=" ".join(f"{x(p):.1f},{y(e):.1f}" for p, e in zip(DROPPED, curve, strict=True)),
+            class_=_style(i),
+        )
+        for i, (method, curve) in enumerate(curves.items())
+    )
+    return element(
+        "svg",
+        *(*grid, *heights, *shares, *lines),
+        text(label, 0, 12, "start"),
+        text("least confident pixels dropped, %", (LEFT + RIGHT) / 2, HEIGHT - 6, "middle"),
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="img",
+        aria_label="Curves of the error over the share of pixels dropped; their figures are in the table.",
+    )
+
+
+def _table(curves: dict[str, list[float]], digits: int) -> Html:
+    heads = (element("th", f"{percent} %", scope="col") for percent in TABULATED)
+    rows = (
+        element(
+            "tr",
+            element("th", element("span", class_=f"swatch {_style(i)}"), method, scope="row"),
+            *(element("td", number(curve[DROPPED.index(percent)], digits)) for percent in TABULATED),
+        )
+        for i, (method, curve) in enumerate(curves.items())
+    )
+    head = element("thead", element("tr", element("th", "dropped", scope="col"), *heads))
+    return scroll_box(element("table", head, element("tbody", *rows)), "figures of the curves")
+
+
+def _style(i: int) -> str:
+    return f"curve{i % COLOURS}" + (" dashed" if i >= COLOURS else "")
+
+
+def _axis(highest: float) -> tuple[float, int]:
+    """A round step, and how many of them reach the highest value: at most 5."""
+    power = 10.0 ** math.floor(math.log10(highest)) if highest > 0 else 1.0
+    step = next(power * factor for factor in (0.2, 0.5, 1, 2) if power * factor * 5 >= highest)
+    return step, max(1, math.ceil(highest / step))

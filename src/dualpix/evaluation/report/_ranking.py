@@ -1,0 +1,153 @@
+"""Who is best: the table of all methods, and what is missing from it."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from statistics import fmean
+from typing import NamedTuple
+
+from ...render.pages import Html, element, joined, scroll_box
+from .. import tables
+from ..outcomes import OF_COVERED, Comparison
+from ..tables import SCORES, Score, partial_note
+
+NOTHING = "\N{EN DASH}"
+
+Figures = dict[str, float]
+
+
+class _Column(NamedTuple):
+    """A figure of every method, its median where both are shown; which is best, min, max or none, and of whom."""
+
+    group: str
+    label: str
+    digits: int
+    best: Callable[[Iterable[float]], float] | None
+    rivals: list[str]
+    figures: Figures
+    medians: Figures | None = None
+
+
+def summary(comparison: Comparison) -> str:
+    """What was compared, in a sentence or two."""
+    protocol, score = comparison.measure
+    methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
+    label = _shown(score).label.removesuffix(", %").removesuffix(", px")
+    order = f"ranked by {label} (protocol {protocol}), the lower the better"
+    return f"{methods} on {scenes}, {order}; averaged over the scenes."
+
+
+def ranking(comparison: Comparison, ranked: list[str]) -> Html:
+    """The table."""
+    counts = {method: len(comparison.finished(method)) for method in ranked}
+    complete = [method for method in ranked if counts[method] == max(counts.values())]
+    columns = list(_columns(comparison, ranked, complete))
+    rows = (
+        element(
+            "tr",
+            element("td", str(place), data_value=place),
+            element("th", method, _mark(comparison, method), scope="row", data_value=method),
+            *(_cell(column, method) for column in columns),
+        )
+        for place, method in enumerate(ranked, 1)
+    )
+    note = "Large figures are means over the scenes (memory: the largest), small ones medians; the best are bold."
+    if len(complete) < len(ranked):
+        note += " Methods that have no map of some scenes stand last, as their figures are of other scenes."
+    if any(map(comparison.partial, ranked)):
+        note += f" A method so marked {partial_note(comparison)}."
+    table = element("table", _head(columns), element("tbody", *rows), class_="ranking")
+    return joined(scroll_box(table, "methods, ranked"), element("p", note, class_="quiet"))
+
+
+def failures(comparison: Comparison) -> Html:
+    """Scenes that were left out and methods that failed, each with its reason."""
+    skipped = (joined(element("b", scene), f" was left out: {why}") for scene, why in comparison.skipped.items())
+    failed = (
+        joined(element("b", each.method), " failed on ", element("b", each.scene), f": {each.error}")
+        for each in comparison.outcomes
+        if each.error is not None
+    )
+    items = [element("li", text) for text in (*skipped, *failed)]
+    if not items:
+        return Html()
+    return element("section", element("h2", "What is missing"), element("ul", *items), class_="missing")
+
+
+def score_text(score: str, value: float) -> str:
+    """The value with as many digits as mean something."""
+    return number(value, _shown(score).digits)
+
+
+def number(value: float, digits: int) -> str:
+    """As in the tables of the command."""
+    return NOTHING if math.isnan(value) else tables.number(value, digits)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _shown(score: str) -> Score:
+    return SCORES.get(score, Score(score, score, 4))
+
+
+def _mark(comparison: Comparison, method: str) -> Html:
+    if not comparison.partial(method):
+        return Html()
+    return element("small", f"{'' if comparison.measure[1] in OF_COVERED else 'RMSE '}scored on what it covers")
+
+
+def _columns(comparison: Comparison, ranked: list[str], complete: list[str]) -> Iterator[_Column]:
+    """Scores, those of the ranking's protocol first and its measure before all; then what they cost."""
+    every = (scores for each in comparison.outcomes for scores in each.scores.items())
+    found = dict.fromkeys((protocol, score) for protocol, scores in every for score in scores if score != "coverage")
+    measure = comparison.measure
+    whole = [method for method in complete if not comparison.partial(method)]
+    equals = whole if measure[1] in OF_COVERED else complete
+    for protocol, score in sorted(found, key=lambda column: (column[0] != measure[0], column[0], column != measure)):
+        _, label, digits = _shown(score)
+        rivals = whole if score in OF_COVERED else equals
+        means, medians = (
+            {method: statistic(method, protocol, score) for method in ranked}
+            for statistic in (comparison.mean, comparison.median)
+        )
+        if (protocol, score) == measure:
+            yield _Column(protocol, label, digits, min, rivals, means)
+            yield _Column(protocol, "its median", digits, min, rivals, medians)
+        else:
+            yield _Column(protocol, label, digits, min, rivals, means, medians)
+    maps = {method: comparison.finished(method) for method in ranked}
+    coverage = {method: 100 * comparison.mean(method, measure[0], "coverage") for method in ranked}
+    seconds = {method: fmean(each.seconds for each in own) if own else math.nan for method, own in maps.items()}
+    megabytes = {method: max((each.megabytes for each in own), default=math.nan) for method, own in maps.items()}
+    yield _Column("", SCORES["coverage"].label, SCORES["coverage"].digits, max, equals, coverage)
+    yield _Column("", "time, s", 2, min, equals, seconds)
+    yield _Column("", "peak memory, MB", 0, min, equals, megabytes)
+    yield _Column("", "scenes", 0, None, [], {method: len(own) for method, own in maps.items()})
+
+
+def _head(columns: list[_Column]) -> Html:
+    """Protocols, and under them their scores as buttons to sort by."""
+    spans = Counter(column.group for column in columns)
+    over = (element("th", group, colspan=span, scope="colgroup") for group, span in spans.items())
+    labels = ["#", "method", *(column.label for column in columns)]
+    under = (
+        element("th", element("button", label, type="button"), scope="col", aria_sort="ascending" if not i else None)
+        for i, label in enumerate(labels)
+    )
+    return element("thead", element("tr", element("td", colspan=2), *over), element("tr", *under))
+
+
+def _cell(column: _Column, method: str) -> Html:
+    """The figure and under it the median, bold if it is a rival's and no other has a better one."""
+
+    def figure(figures: Figures) -> Html:
+        text = number(figures[method], column.digits)
+        others = [figures[each] for each in column.rivals if math.isfinite(figures[each])]
+        best = method in column.rivals and column.best and others and text == number(column.best(others), column.digits)
+        return element("b", text) if best else joined(text)
+
+    value = column.figures[method]
+    small = element("small", figure(column.medians)) if column.medians else ""
+    return element("td", figure(column.figures), small, data_value=value if math.isfinite(value) else None)

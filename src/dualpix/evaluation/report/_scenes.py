@@ -1,0 +1,191 @@
+"""The pictures of every scene: two large ones to wipe between, all small ones, and the values under the pointer."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...render.pages import Html, data_uri, element, joined, scroll_box, wipe_box
+from ...types import Map
+from ..outcomes import Comparison
+from ..samples import LARGEST, fit_into, sampled
+from ._looks import COARSE, Look
+from ._pictures import STEPS, Scale, painted, photograph, ramp, shrunk
+from ._ranking import NOTHING, number, score_text
+
+SMALLEST = 160  # px, the longer side of the pictures
+ROOM = 14_000_000  # bytes for all scenes: with the rest, the page stays under 15 MB
+
+RELATIVE = """The ground truth is known up to scale and offset only, so each map was fitted to it, as a · disparity + b
+with the a and b of least squares, weighted if the data set has weights. Values and errors are in the truth's unit."""
+IN_PIXELS = "Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer."
+SHOWN = f"""All maps of a scene share one colour scale; grey is where there is no value. Maps too large for the page are
+reduced by taking single pixels, not means. Values are rounded to 1/{STEPS} of their scale, errors and confidences to
+1/{COARSE}."""
+HANDLING = """Drag across the large picture, or move the slider, to wipe between two pictures. Point at any picture, or
+touch it, for the values of all methods there; click a small one to see it large."""
+
+CONFIDENCE = Scale(0, 1, COARSE)
+ENDS = {"truth": ("≤ ", "≥ "), "map": ("≤ ", "≥ "), "error": ("", "≥ "), "confidence": ("", "")}
+
+
+class _Picture(NamedTuple):
+    """`id` is unique on the page."""
+
+    id: str
+    text: str
+    image: Html
+
+
+Pictures = dict[tuple[str, str], _Picture]  # by method, "" for the scene itself, and kind
+
+
+def scenes(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> Html:
+    """All of them, with a word on how to read them."""
+    if not looks:
+        return Html()
+    links = (element("a", look.scene.name, href=f"#scene-{n}") for n, look in enumerate(looks, 1))
+    unit = IN_PIXELS if looks[0].scene.in_pixels else RELATIVE
+    return element(
+        "section",
+        element("h2", "Scenes"),
+        element("p", f"{unit} {SHOWN}"),
+        element("p", HANDLING, class_="handling"),
+        element("nav", *links, aria_label="scenes"),
+        *(_fitting(comparison, look, ranked, n, ROOM // len(looks)) for n, look in enumerate(looks, 1)),
+        class_="scenes",
+    )
+
+
+def _fitting(comparison: Comparison, look: Look, ranked: list[str], n: int, room: int) -> Html:
+    """A scene with pictures as large as there is room for."""
+    side = LARGEST
+    while len(section := _section(comparison, look, ranked, n, side)) > room and side > SMALLEST:
+        side = max(SMALLEST, int(side * min(0.95, math.sqrt(room / len(section)))))
+    return section
+
+
+def _section(comparison: Comparison, look: Look, ranked: list[str], n: int, side: int) -> Html:
+    height, width = look.scene.truth.shape
+    pictures = _pictures(look, ranked, f"scene-{n}", side)
+    best = next((pictures[method, "map"] for method in ranked if method in look.maps), pictures["", "image"])
+    names = {picture.id: picture.text for picture in pictures.values()}
+    box = wipe_box(names, pictures["", "truth"].id, best.id)
+    readout = _readout(look, ranked, pictures)
+    return element(
+        "section",
+        element("h3", look.scene.name),
+        element("div", box, readout, class_="compare"),
+        _gallery(comparison, look, ranked, pictures),
+        class_="scene",
+        id=f"scene-{n}",
+        style=f"--ratio: {width / height:.4f}",
+    )
+
+
+def _pictures(look: Look, ranked: list[str], prefix: str, side: int) -> Pictures:
+    shape = fit_into(look.truth.shape, side)
+    pictures: Pictures = {}
+
+    def add(method: str, kind: str, uri: Html, scale: Scale | None) -> None:
+        name = f"{prefix}-{len(pictures)}"
+        text = {"truth": "ground truth", "map": method}.get(kind, f"{method} {kind}".strip())
+        read = {} if scale is None else _readable(kind, scale)
+        alt = f"{text}, scene {look.scene.name}"
+        image = element("img", id=name, src=uri, alt=alt, width=shape[1], height=shape[0], **read)
+        pictures[method, kind] = _Picture(name, text, image)
+
+    def paint(method: str, kind: str, values: Map, scale: Scale) -> None:
+        add(method, kind, data_uri("image/png", painted(sampled(values, shape), scale)), scale)
+
+    add("", "image", data_uri("image/jpeg", photograph(shrunk(look.photo, shape))), None)
+    paint("", "truth", look.truth, look.values_scale)
+    for method in ranked:
+        if (maps := look.maps.get(method)) is not None:
+            paint(method, "map", maps.values, look.values_scale)
+            paint(method, "error", maps.error, look.error_scale)
+            if maps.confidence is not None:
+                paint(method, "confidence", maps.confidence, CONFIDENCE)
+    return pictures
+
+
+def _readable(kind: str, scale: Scale) -> dict[str, object]:
+    """What the script needs to read values off the colours; at the ends the value may be beyond."""
+    below, above = ENDS[kind]
+    return {
+        "data_low": f"{scale.low:.6g}",
+        "data_high": f"{scale.high:.6g}",
+        "data_digits": scale.digits,
+        "data_below": below,
+        "data_above": above,
+    }
+
+
+def _readout(look: Look, ranked: list[str], pictures: Pictures) -> Html:
+    """A table the script fills in: what each method says about the pixel pointed at."""
+
+    def cell(method: str, kind: str) -> Html:
+        picture = pictures.get((method, kind))
+        return element("td", NOTHING, data_of=picture and picture.id)
+
+    def row(name: str, *cells: Html) -> Html:
+        return element("tr", element("th", name, scope="row"), *cells)
+
+    heads = ("", f"value{_unit(look)}", f"error{_unit(look)}", "confidence")
+    kinds = ("map", "error", "confidence")
+    table = element(
+        "table",
+        element("caption", "Point at a picture for the values there."),
+        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element(
+            "tbody",
+            row("ground truth", cell("", "truth"), element("td"), element("td")),
+            *(row(method, *(cell(method, kind) for kind in kinds)) for method in ranked),
+        ),
+    )
+    return scroll_box(table, f"values of scene {look.scene.name}", "readout")
+
+
+def _gallery(comparison: Comparison, look: Look, ranked: list[str], pictures: Pictures) -> Html:
+    """Photograph and truth; the scales; and for each method its three pictures, or why there are none."""
+    scales = {"map and truth": look.values_scale, "error": look.error_scale, "confidence": CONFIDENCE}
+    units = (_unit(look), _unit(look), "")
+    return element(
+        "div",
+        *(_figure(pictures["", kind], "wide") for kind in ("image", "truth")),
+        *(_legend(title + unit, scale) for (title, scale), unit in zip(scales.items(), units, strict=True)),
+        *(joined(_heading(comparison, look, method), _row(look, method, pictures)) for method in ranked),
+        class_="gallery",
+    )
+
+
+def _heading(comparison: Comparison, look: Look, method: str) -> Html:
+    outcome = look.outcomes.get(method)
+    if outcome is None or method not in look.maps:
+        return element("h4", method)
+    protocol, score = comparison.measure
+    value = outcome.scores.get(protocol, {}).get(score, math.nan)
+    cost = f"{number(outcome.seconds, 2)} s, {number(outcome.megabytes, 0)} MB"
+    return element("h4", method, " ", element("small", f"{score_text(score, value)}, {cost}"))
+
+
+def _row(look: Look, method: str, pictures: Pictures) -> Html:
+    if method not in look.maps:
+        outcome = look.outcomes.get(method)
+        return element("p", "not run" if outcome is None else outcome.error or "no map", class_="failed")
+    shown = (pictures.get((method, kind)) for kind in ("map", "error", "confidence"))
+    return joined(*(_figure(p) if p else element("p", "tells no confidence", class_="quiet") for p in shown))
+
+
+def _figure(picture: _Picture, size: str | None = None) -> Html:
+    frame = element("div", picture.image, class_="frame")
+    return element("figure", frame, element("figcaption", picture.text), class_=size)
+
+
+def _legend(title: str, scale: Scale) -> Html:
+    low, high = number(scale.low, scale.digits), number(scale.high, scale.digits)
+    colours = element("img", src=data_uri("image/png", ramp()), alt=f"colours from {low} to {high}", class_="ramp")
+    return element("div", title, colours, element("span", low), element("span", high), class_="legend")
+
+
+def _unit(look: Look) -> str:
+    return ", px" if look.scene.in_pixels else ""

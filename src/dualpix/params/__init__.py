@@ -1,0 +1,1 @@
+"""Every parameter of the method: groups, rules, presets."""
