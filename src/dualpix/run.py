@@ -1,14 +1,97 @@
-"""How many threads to use."""
+"""One run: how many threads it uses, whom it tells about its progress, and how long its stages took."""
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from .params.rules import Whole, check
 
 
+@dataclass(frozen=True)
+class Step:
+    """A step of work that begins now.
+
+    Attributes
+    ----------
+    name : str
+        What begins, such as "matching".
+    share : float
+        How much of the whole work is done, 0 to 1.
+    number, total : int
+        The step is number `number` of `total`, counted from 1; both are 0 if steps are not counted.
+    unit : str
+        What is counted: "scale" while a pair is matched, "step" elsewhere.
+    view : str
+        "left" or "right" if both views are matched one after the other, else empty.
+    """
+
+    name: str
+    share: float = 0.0
+    number: int = 0
+    total: int = 0
+    unit: str = "step"
+    view: str = ""
+
+    def __str__(self) -> str:
+        view = f", {self.view} view" if self.view else ""
+        count = f", {self.unit} {self.number} of {self.total}" if self.number else ""
+        return f"{self.name}{view}{count}"
+
+
+Progress = Callable[[Step], None]
+
+
+@dataclass(eq=False)
+class Run:
+    """Threads, progress and clock of one call; the stages of the method share it.
+
+    Attributes
+    ----------
+    threads : int
+        How many threads the kernels use. Results do not depend on it.
+    progress : callable or None
+        Called with a `Step` when a stage begins.
+    seconds : dict
+        Time by name of the stage, summed over scales and views.
+    scales : int
+        Number of scales, for the progress; 0 until it is known.
+    view : str
+        The view that is matched now, if both are; else empty.
+    """
+
+    threads: int = 1
+    progress: Progress | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    scales: int = 0
+    view: str = ""
+
+    @contextmanager
+    def stage(self, name: str, scale: int = 0) -> Iterator[None]:
+        """Announce and time a stage; `scale` counts from 1, coarse to fine, and is 0 outside the scales."""
+        if self.progress:
+            share = share_done(name, scale, self.scales, self.view)
+            total = self.scales if scale else 0
+            self.progress(Step(name, share, scale, total, "scale", self.view))
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def share_done(name: str, scale: int, scales: int, view: str = "") -> float:
+    """Share of the work of `disparity` that is done when a stage begins: each scale has 4 times the pixels of the last."""
+    if view:
+        return (share_done(name, scale, scales) + (view == "right")) / 2
+    if not scale:
+        return 1.0 if name in ("confidence", "filter") else 0.0
+    here = 4.0 ** (scale - 1)
+    before = (here - 1) / 3 + (here / 2 if name == "aggregation" else 0)
+    return before / ((4.0**scales - 1) / 3)
+
+
 def thread_count(threads: int | None) -> int:
-    """The number asked for, or that of ``DUALPIX_THREADS``, or that of the cores this process may use."""
+    """The number asked for, else that of ``DUALPIX_THREADS``, else the number of cores this process may use."""
     name: str = "threads"
     value: object = threads
     if threads is None:
@@ -23,7 +106,7 @@ def thread_count(threads: int | None) -> int:
 
 @contextmanager
 def opencv_threads(threads: int) -> Iterator[None]:
-    """As many threads for OpenCV while the block runs."""
+    """Let OpenCV use that many threads while the block runs."""
     import cv2
 
     before = cv2.getNumThreads()
