@@ -6,7 +6,6 @@ from .. import _core
 from ..params.presets import Params
 from ..types import Map, Weights
 
-MESSAGES = ("paper", "exact", "jumps")
 SMALLEST, LARGEST = 1e-15, 1e15  # curvatures that N may lead to; they mean no more than "none" and "all"
 JUMPS = (2.0, 2.0, 180.0)  # T2 of the published iterations, px; the last for all that follow
 
@@ -112,7 +111,7 @@ def one_pass(
         weights,
         A,
         B,
-        messages=MESSAGES.index(params.messages),
+        messages=_core.Messages[params.messages],
         penalty=P,
         disparity=d,
         robust_tau=tau,

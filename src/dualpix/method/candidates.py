@@ -15,10 +15,10 @@ from ..filters import fill_holes, remove_speckles
 from ..params.presets import Params
 from ..types import Map
 from .confidence import Mask
-from .match import COST, coded, window_taps
+from .match import coded, window_taps
 from .scales import Level, pyramid
 
-MINIMUM = {"encc": 0, "parabola": 1}  # encc starts from whole disparities
+MINIMUM = {"encc": _core.Minimum.whole, "parabola": _core.Minimum.parabola}  # encc starts from whole disparities
 
 AGREE = 1.0  # px, how far the disparities of the two views may differ
 AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or without texture
@@ -110,7 +110,8 @@ def local_parabolas(
     cost, disparity, curvature, winners = _find(compared, disparities, params, threads)
     if any(params.choice):
         step, jump = params.choice
-        _core.choose(cost, disparity, curvature, guide, step, jump, params.edge_sigma, threads)
+        sigma = params.edge_sigma
+        _core.choose(cost, disparity, curvature, guide, step=step, jump=jump, edge_sigma=sigma, threads=threads)
         S = np.ones_like(guide)
     else:
         S = _distinctness(cost, disparity, params)
@@ -150,7 +151,7 @@ def _find(
         count=len(disparities),
         taps=window_taps(params),
         minimum=MINIMUM[params.subpixel],
-        cost_kind=COST.index(params.cost),
+        cost_kind=_core.Cost[params.cost],
         threads=threads,
     )
     return cost, disparity, curvature, winners

@@ -13,9 +13,7 @@ from ..params.presets import Params
 from ..types import Map, Ranges, as_row
 from .subpixel import HISTEQ_BIAS
 
-COST = ("sad", "ssd", "ncc", "zncc", "bt", "census")
 BOXED = ("bt", "census")
-SUBPIXEL = ("parabola", "histeq", "encc")
 
 
 def local_parabolas(
@@ -44,7 +42,7 @@ def local_parabolas(
         first=disparities.start,
         count=len(disparities),
         taps=window_taps(params),
-        subpixel=SUBPIXEL.index(params.subpixel),
+        subpixel=_core.Subpixel[params.subpixel],
         bias=as_row(HISTEQ_BIAS),
         encc_window=params.encc_window,
         encc_left=encc_left,
@@ -52,7 +50,7 @@ def local_parabolas(
         ratio_threshold=params.ratio_threshold,
         noise_floor=params.noise_floor,
         threads=threads,
-        cost=COST.index(params.cost),
+        cost=_core.Cost[params.cost],
         ranges=ranges,
     )
     return alpha, beta

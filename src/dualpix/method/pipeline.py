@@ -274,12 +274,9 @@ def _solve(
                 alpha,
                 beta,
                 border_divisor(alpha.shape[1], disparities, params),
-                prior.A if prior else None,
-                prior.B if prior else None,
-                params.prior_weight,
-                params.prior_limit,
-                params.invalid_threshold,
-                threads,
+                priors=[(prior.A, prior.B, 2, params.prior_weight, params.prior_limit)] if prior else [],
+                invalid_threshold=params.invalid_threshold,
+                threads=threads,
             )
         del plain, compared, correlated
         with clock("aggregation", scale + 1):
