@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -100,9 +102,9 @@ void subtract_bilateral(Map image, Output out, int threads) {
   dualpix::subtract_bilateral(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
 
-void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, int subpixel, Row bias,
-           int encc_window, Map encc_left, Map encc_right, float ratio_threshold, float noise_floor, int cost,
-           int threads, std::optional<Ranges> ranges) {
+void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps,
+           dualpix::Subpixel subpixel, Row bias, int encc_window, Map encc_left, Map encc_right, float ratio_threshold,
+           float noise_floor, dualpix::Cost cost, int threads, std::optional<Ranges> ranges) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
   same_shape(left, encc_left, "encc_left must have the shape of left");
@@ -112,8 +114,6 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(count >= 3, "at least three disparities");
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
-  require(cost >= 0 && cost < dualpix::kCosts, "cost must be 0 (sad), 1 (ssd), 2 (ncc), 3 (zncc), 4 (bt) or 5 (census)");
-  require(subpixel >= 0 && subpixel <= 2, "subpixel must be 0 (parabola), 1 (histeq) or 2 (encc)");
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   if (ranges) {
@@ -125,12 +125,12 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
       require(own[0] >= first && own[1] >= 3 && own[1] <= count && (int64_t)own[0] - first <= count - own[1],
               "ranges must have three disparities or more, all within the common range");
   }
-  const dualpix::Matching options = {(dualpix::Cost)cost,
+  const dualpix::Matching options = {cost,
                                      first,
                                      count,
                                      ranges ? ranges->data() : nullptr,
                                      {taps.data(), (int)taps.shape(0) - 1},
-                                     (dualpix::Subpixel)subpixel,
+                                     subpixel,
                                      bias.data(),
                                      encc_window,
                                      encc_left.data(),
@@ -152,21 +152,30 @@ void tile_extremes(Map d, int reach, Output least, Output most, int threads) {
   dualpix::tile_extremes(d.data(), (int)d.shape(0), (int)d.shape(1), reach, least.data(), most.data(), threads);
 }
 
-void condition(Output alpha, Output beta, Row divisor, std::optional<Map> prior_A, std::optional<Map> prior_B,
-               float prior_weight, float prior_limit, float invalid_threshold, int threads) {
+// A, B, factor, weight, limit: as the fields of dualpix::Prior; a limit of 0 is none.
+using Prior = std::tuple<Map, Map, int, float, float>;
+
+void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>& priors, float invalid_threshold,
+               int threads) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
+  require(alpha.data() != beta.data(), "alpha and beta must not be the same map");
   require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
-  require(prior_A.has_value() == prior_B.has_value(), "prior_A and prior_B go together");
-  dualpix::Prior prior;
-  if (prior_A) {
-    same_shape(*prior_A, *prior_B, "prior_A and prior_B must have the same shape");
-    require(prior_A->shape(0) == (alpha.shape(0) + 1) / 2 && prior_A->shape(1) == (alpha.shape(1) + 1) / 2,
-            "the prior must be half the size of alpha, rounded up");
-    prior = {prior_A->data(), prior_B->data(), prior_weight, prior_limit > 0 ? 1 / prior_limit : 0.0f};
+  std::vector<dualpix::Prior> added;
+  for (const auto& [A, B, factor, weight, limit] : priors) {
+    require(factor == 1 || factor == 2, "the factor of a prior must be 1 or 2");
+    same_shape(A, B, "A and B of a prior must have the same shape");
+    const size_t h = (alpha.shape(0) + factor - 1) / factor, w = (alpha.shape(1) + factor - 1) / factor;
+    require(A.shape(0) == h && A.shape(1) == w,
+            factor == 1 ? "a prior of factor 1 must have the shape of alpha"
+                        : "a prior of factor 2 must be half the size of alpha, rounded up");
+    require(weight >= 0 && limit >= 0, "weight and limit of a prior must not be below 0");
+    for (const float* map : {A.data(), B.data()})
+      require(map != alpha.data() && map != beta.data(), "a prior must not be alpha or beta");
+    added.push_back({A.data(), B.data(), factor, weight, limit > 0 ? 1 / limit : 0.0f});
   }
   nb::gil_scoped_release release;
-  dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), prior,
+  dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), added,
                      invalid_threshold, threads);
 }
 
@@ -181,8 +190,8 @@ void edge_weights(Map guide, Array<uint16_t, 3> weights, float sigma, int thread
                         (int)weights.shape(1), threads);
 }
 
-void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, Output B, int messages, float penalty,
-               std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
+void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, Output B, dualpix::Messages messages,
+               float penalty, std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
                int threads, std::optional<Output> minimizer) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
@@ -193,21 +202,20 @@ void aggregate(Map alpha, Map beta, Array<const uint16_t, 3> weights, Output A, 
   same_shape(alpha, B, "B must have the shape of alpha");
   if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
   require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
-  require(!disparity || messages == 1, "only exact messages heed the disparity before");
+  require(!disparity || messages == dualpix::Messages::exact, "only exact messages take a disparity");
   const float* previous = disparity ? disparity->data() : nullptr;
   const void* inputs[] = {alpha.data(), beta.data(), weights.data(), previous};
   for (const void* output : {A.data(), B.data()})
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
-  require(messages >= 0 && messages <= 2, "messages must be 0 (paper), 1 (exact) or 2 (jumps)");
   float* found = minimizer ? minimizer->data() : nullptr;
   if (minimizer) {
     same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
     const void* others[] = {alpha.data(), beta.data(), weights.data(), A.data(), B.data()};
     for (const void* other : others) require(other != found, "minimizer must be a map of its own or disparity");
   }
-  const dualpix::Aggregation options = {(dualpix::Messages)messages, penalty, (int)weights.shape(1), previous, found,
-                                        robust_tau,                  scale,   jump_penalty,          farthest};
+  const dualpix::Aggregation options = {messages,   penalty, (int)weights.shape(1), previous, found,
+                                        robust_tau, scale,   jump_penalty,          farthest};
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
@@ -255,7 +263,8 @@ int planes_of(const OutputPlanes& planes, const Map& map, const char* message) {
 }
 
 void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature,
-                     Output right_winner, int first, int count, Row taps, int minimum, int cost_kind, int threads) {
+                     Output right_winner, int first, int count, Row taps, dualpix::Minimum minimum,
+                     dualpix::Cost cost_kind, int threads) {
   check_size(left);
   same_shape(left, right, "left and right must have the same shape");
   same_shape(left, right_winner, "right_winner must have the shape of left");
@@ -266,14 +275,12 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
   require(count >= 3, "at least three disparities");
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
   require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
-  require(cost_kind >= 0 && cost_kind < dualpix::kCosts && !dualpix::correlates((dualpix::Cost)cost_kind),
-          "cost must be 0 (sad), 1 (ssd), 4 (bt) or 5 (census)");
-  require(minimum >= 0 && minimum <= 1, "minimum must be 0 (whole) or 1 (parabola)");
-  const dualpix::Search options = {(dualpix::Cost)cost_kind,
+  require(!dualpix::correlates(cost_kind), "cost_kind must be sad, ssd, bt or census");
+  const dualpix::Search options = {cost_kind,
                                    first,
                                    count,
                                    {taps.data(), (int)taps.shape(0) - 1},
-                                   (dualpix::Minimum)minimum,
+                                   minimum,
                                    kept};
   nb::gil_scoped_release release;
   dualpix::find_candidates(left.data(), right.data(),
@@ -421,73 +428,94 @@ float multiply_adds(double count, int lanes, int threads) {
   return dualpix::multiply_adds(count, lanes, threads);
 }
 
-// An array taken as it is: a converted copy of an output would swallow the result.
-auto map(const char* name) { return nb::arg(name).noconvert(); }
+// No conversion: the result would go to a converted copy of an output, and an integer would pass for an enum.
+auto as_is(const char* name) { return nb::arg(name).noconvert(); }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
   m.doc() = "Kernels of dualpix: contiguous float32 maps in and out, the GIL released, the same bytes for any threads.";
-  m.def("to_plane", to_plane<uint8_t>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a);
-  m.def("to_plane", to_plane<uint16_t>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a);
-  m.def("to_plane", to_plane<float>, map("pixels"), map("plane"), map("weights"), "scale"_a, "threads"_a,
+  nb::enum_<dualpix::Cost>(m, "Cost", "What two pixels are compared by.")
+      .value("sad", dualpix::Cost::sad)
+      .value("ssd", dualpix::Cost::ssd)
+      .value("ncc", dualpix::Cost::ncc)
+      .value("zncc", dualpix::Cost::zncc)
+      .value("bt", dualpix::Cost::bt)
+      .value("census", dualpix::Cost::census);
+  nb::enum_<dualpix::Subpixel>(m, "Subpixel", "How a disparity between whole ones is found.")
+      .value("parabola", dualpix::Subpixel::parabola)
+      .value("histeq", dualpix::Subpixel::histeq)
+      .value("encc", dualpix::Subpixel::encc);
+  nb::enum_<dualpix::Minimum>(m, "Minimum", "Where a candidate lies: at a whole disparity or at the parabola's vertex.")
+      .value("whole", dualpix::Minimum::whole)
+      .value("parabola", dualpix::Minimum::parabola);
+  nb::enum_<dualpix::Messages>(m, "Messages", "What a pixel passes on along a path.")
+      .value("paper", dualpix::Messages::paper)
+      .value("exact", dualpix::Messages::exact)
+      .value("jumps", dualpix::Messages::jumps);
+  m.def("to_plane", to_plane<uint8_t>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<uint16_t>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<float>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a,
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
-  m.def("power", power, map("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
-  m.def("confidence", confidence, map("A"), map("most"), map("least"), map("textured"), "sure"_a, "threads"_a,
+  m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
+  m.def("confidence", confidence, as_is("A"), as_is("most"), as_is("least"), as_is("textured"), "sure"_a, "threads"_a,
         "most = A' / (A' + sure), 1 / A' = 1 / A + (most - least)^2 / 12, or 0 where not textured.");
-  m.def("pyramid_down", pyramid_down, map("image"), map("half"), "threads"_a,
+  m.def("pyramid_down", pyramid_down, as_is("image"), as_is("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
-  m.def("subtract_bilateral", subtract_bilateral, map("image"), map("out"), "threads"_a,
+  m.def("subtract_bilateral", subtract_bilateral, as_is("image"), as_is("out"), "threads"_a,
         "out = image less its bilateral smoothing, on a 0..255 scale.");
-  m.def("match", match, map("left"), map("right"), map("alpha"), map("beta"), "first"_a, "count"_a, map("taps"),
-        "subpixel"_a, map("bias"), "encc_window"_a, map("encc_left"), map("encc_right"), "ratio_threshold"_a,
-        "noise_floor"_a, "cost"_a, "threads"_a, map("ranges").none() = nb::none(),
+  m.def("match", match, as_is("left"), as_is("right"), as_is("alpha"), as_is("beta"), nb::kw_only(), "first"_a,
+        "count"_a, as_is("taps"), as_is("subpixel"), as_is("bias"), "encc_window"_a, as_is("encc_left"), as_is("encc_right"), "ratio_threshold"_a,
+        "noise_floor"_a, as_is("cost"), "threads"_a, as_is("ranges").none() = nb::none(),
         "Local parabolas from the windowed cost over the disparities first .. first + count - 1, or those of each tile.");
   m.attr("tile") = dualpix::kTile;
-  m.def("tile_extremes", tile_extremes, map("d"), "reach"_a, map("least"), map("most"), "threads"_a,
+  m.def("tile_extremes", tile_extremes, as_is("d"), "reach"_a, as_is("least"), as_is("most"), "threads"_a,
         "The least and the greatest coarse disparity in and around each tile of the finer scale.");
-  m.def("tile_covariances", tile_covariances, map("left"), map("right"), map("C"), "side"_a, "threads"_a,
+  m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,
         "Of L - R, the slopes along x and y of the mean M, M, x M and y M in every tile.");
-  m.def("condition", condition, map("alpha"), map("beta"), map("divisor"), map("prior_A").none(), map("prior_B").none(),
-        "prior_weight"_a, "prior_limit"_a, "invalid_threshold"_a, "threads"_a,
-        "Border, prior of the coarser scale, invalidation, in place.");
-  m.def("edge_weights", edge_weights, map("guide"), map("weights"), "sigma"_a, "threads"_a,
+  m.def("condition", condition, as_is("alpha"), as_is("beta"), as_is("divisor"), nb::kw_only(), "priors"_a,
+        "invalid_threshold"_a, "threads"_a,
+        "Border, priors (A, B, factor, weight, limit) and invalid pixels, in place. A prior of factor 1 has the shape of\n"
+        "alpha, one of factor 2 is of the coarser scale. A limit of 0 is none.");
+  m.def("edge_weights", edge_weights, as_is("guide"), as_is("weights"), "sigma"_a, "threads"_a,
         "Of each pixel and those before it: the one to its left, above, and with 4 edges on both diagonals above.");
-  m.def("aggregate", aggregate, map("alpha"), map("beta"), map("weights"), map("A"), map("B"), "messages"_a,
-        "penalty"_a, map("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
-        map("minimizer").none() = nb::none(),
+  m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
+        as_is("messages"), "penalty"_a, as_is("disparity").none(), "robust_tau"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
+        as_is("minimizer").none() = nb::none(),
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).");
   m.def("release_free_memory", release_free_memory,
         "Give back to the system what the heap keeps of memory that was freed, where the C library can.");
-  m.def("minimizer", minimizer, map("A"), map("B"), map("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
-  m.def("sgm", sgm, map("left"), map("right"), map("d"), "first"_a, "count"_a, map("taps"), "P1"_a, "P2"_a, "threads"_a,
+  m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
+  m.def("sgm", sgm, as_is("left"), as_is("right"), as_is("d"), nb::kw_only(), "first"_a, "count"_a, as_is("taps"),
+        "P1"_a, "P2"_a, "threads"_a,
         "d = semi-global matching of the Birchfield-Tomasi cost over the disparities first .. first + count - 1.");
-  m.def("tile_sums", tile_sums, map("left"), map("right"), map("k_left"), map("k_right"), map("sums"), map("squares"),
-        "margin"_a, "tile"_a, "threads"_a,
+  m.def("tile_sums", tile_sums, as_is("left"), as_is("right"), as_is("k_left"), as_is("k_right"), as_is("sums"), as_is("squares"),
+        nb::kw_only(), "margin"_a, "tile"_a, "threads"_a,
         "Sums over tiles of e = k_left * left - k_right * right and of its square; the views have a margin.");
-  m.def("census", census, map("image"), map("codes"), "threads"_a,
+  m.def("census", census, as_is("image"), as_is("codes"), "threads"_a,
         "codes = which of the 24 neighbours of a pixel are darker, a bit each.");
-  m.def("find_candidates", find_candidates, map("left"), map("right"), map("cost"), map("disparity"), map("curvature"),
-        map("right_winner"), "first"_a, "count"_a, map("taps"), "minimum"_a, "cost_kind"_a, "threads"_a,
+  m.def("find_candidates", find_candidates, as_is("left"), as_is("right"), as_is("cost"), as_is("disparity"), as_is("curvature"),
+        as_is("right_winner"), nb::kw_only(), "first"_a, "count"_a, as_is("taps"), as_is("minimum"), as_is("cost_kind"),
+        "threads"_a,
         "The lowest minima of every pixel's cost, and the disparities that win in the right image.");
-  m.def("choose", choose, map("cost"), map("disparity"), map("curvature"), map("guide"), "step"_a, "jump"_a,
+  m.def("choose", choose, as_is("cost"), as_is("disparity"), as_is("curvature"), as_is("guide"), nb::kw_only(), "step"_a, "jump"_a,
         "edge_sigma"_a, "threads"_a,
         "The candidate that fits its neighbours best: the first plane of disparity and curvature becomes its own.");
-  m.def("refine", refine, map("left"), map("right"), map("d"), map("textured"), "window"_a, "threads"_a,
+  m.def("refine", refine, as_is("left"), as_is("right"), as_is("d"), as_is("textured"), "window"_a, "threads"_a,
         "Whole disparities d moved to the peak of the windows' correlation.");
-  m.def("check_views", check_views, map("left"), map("right"), map("consistent"), "most"_a, "threads"_a,
+  m.def("check_views", check_views, as_is("left"), as_is("right"), as_is("consistent"), "most"_a, "threads"_a,
         "consistent = 1 where the disparities of both views agree.");
-  m.def("guided_filter", guided_filter, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a,
-        "eps"_a, "threads"_a,
+  m.def("guided_filter", guided_filter, as_is("d"), as_is("confidence").none(), as_is("guide"), as_is("out"), nb::kw_only(),
+        "radius"_a, "eps"_a, "threads"_a,
         "out = d fitted by a linear function of the guide in every window; NaN where there is no data.");
-  m.def("bilateral_solver", bilateral_solver, map("d"), map("confidence").none(), map("guide"), map("out"), "luma"_a,
-        "chroma"_a, "xy"_a, "lam"_a, "iterations"_a, "threads"_a,
+  m.def("bilateral_solver", bilateral_solver, as_is("d"), as_is("confidence").none(), as_is("guide"), as_is("out"), nb::kw_only(),
+        "luma"_a, "chroma"_a, "xy"_a, "lam"_a, "iterations"_a, "threads"_a,
         "out = the map close to d and smooth where the guide is; NaN where nothing connects to data.");
-  m.def("weighted_median", weighted_median, map("d"), map("confidence").none(), map("guide"), map("out"), "radius"_a,
-        "sigma"_a, "threads"_a, "out = the median of d around a pixel, weighted by how alike the guide is there.");
-  m.def("remove_speckles", remove_speckles, map("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
-  m.def("fill_holes", fill_holes, map("d"), "NaN replaced ring by ring by the median of what is beside it, in place.");
-  m.def("copy", copy, map("source"), map("target"), "threads"_a, "target = source, as fast as the machine can.");
+  m.def("weighted_median", weighted_median, as_is("d"), as_is("confidence").none(), as_is("guide"), as_is("out"), nb::kw_only(),
+        "radius"_a, "sigma"_a, "threads"_a, "out = the median of d around a pixel, weighted by how alike the guide is there.");
+  m.def("remove_speckles", remove_speckles, as_is("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
+  m.def("fill_holes", fill_holes, as_is("d"), "NaN replaced ring by ring by the median of what is beside it, in place.");
+  m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source, as fast as the machine can.");
   m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,
         "So many multiply-adds in vectors of 4, 8 or 16 floats, as fast as the machine can; the sum means nothing.");
 }

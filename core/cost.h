@@ -17,7 +17,6 @@ namespace dualpix {
 //   census  W* the number of bits in which two codes of census.h differ; the images are these codes
 // Beyond its ends the difference goes on mirrored, for bt and census with its last value.
 enum class Cost { sad, ssd, ncc, zncc, bt, census };
-constexpr int kCosts = 6;
 
 inline bool correlates(Cost cost) { return cost == Cost::ncc || cost == Cost::zncc; }
 

@@ -98,27 +98,38 @@ void pyramid_row(const float* in, float* out, float* padded, int y, int h, int w
   }
 }
 
-// One row of the bilinear upsampling by two, at fine row y: the mean of the two coarse rows it lies between.
-void between_rows(const float* coarse, float* out, int y, int h, int w) {
-  const int low = y / 2, high = std::min(low + y % 2, h - 1);
-  const float *a = coarse + (size_t)low * w, *b = coarse + (size_t)high * w;
-  for (int x = 0; x < w; ++x) out[x] = 0.5f * (a[x] + b[x]);
-  out[w] = out[w - 1];
+// Row y of a coarse map on the finer grid, times scale: bilinear, fine pixel x lies at coarse x / 2.
+void upsample_row(const float* coarse, float scale, float* between, float* out, int y, int h, int w) {
+  const int coarse_h = (h + 1) / 2, coarse_w = (w + 1) / 2;
+  const int low = y / 2, high = std::min(low + y % 2, coarse_h - 1);
+  const float *a = coarse + (size_t)low * coarse_w, *b = coarse + (size_t)high * coarse_w;
+  for (int x = 0; x < coarse_w; ++x) between[x] = 0.5f * (a[x] + b[x]);
+  between[coarse_w] = between[coarse_w - 1];
+  for (int x = 0; x < w; ++x) {
+    const int i = x / 2, j = i + x % 2;
+    out[x] = scale * 0.5f * (between[i] + between[j]);
+  }
 }
 
-void condition_row(float* alpha, float* beta, int w, const float* divisor, const float* A, const float* B,
-                   const Prior& prior, float Ta) {
+void divide_row(float* alpha, float* beta, int w, const float* divisor) {
   for (int x = 0; x < w; ++x) {
-    float a = alpha[x] / divisor[x], b = beta[x] / divisor[x];
-    if (A) {
-      // d doubles with the size: A / F^2 and B / F keep the parabola the same function, F = 2.
-      const int i = x / 2, j = i + x % 2;
-      const float a_prior = (0.25f * 0.5f) * (A[i] + A[j]), b_prior = (0.5f * 0.5f) * (B[i] + B[j]);
-      const float weight = prior.weight / (1 + a_prior * prior.inverse_limit);
-      a += weight * a_prior;
-      b += weight * b_prior;
-    }
-    // Below Ta a pixel keeps its vertex but has next to no say.
+    alpha[x] /= divisor[x];
+    beta[x] /= divisor[x];
+  }
+}
+
+void add_row(float* alpha, float* beta, int w, const float* A, const float* B, float weight, float inverse_limit) {
+  for (int x = 0; x < w; ++x) {
+    const float share = weight / (1 + A[x] * inverse_limit);
+    alpha[x] += share * A[x];
+    beta[x] += share * B[x];
+  }
+}
+
+// Below Ta a pixel keeps its vertex but has next to no say.
+void invalidate_row(float* alpha, float* beta, int w, float Ta) {
+  for (int x = 0; x < w; ++x) {
+    const float a = alpha[x], b = beta[x];
     const bool ok = a >= Ta;
     alpha[x] = ok ? a : std::min(a, 1e-4f * Ta);
     beta[x] = ok ? b : b * (alpha[x] / std::max(a, 1e-30f));
@@ -160,20 +171,27 @@ void pyramid_down(const float* in, float* out, int h, int w, int threads) {
   });
 }
 
-void condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
-               int threads) {
-  const int coarse_h = (h + 1) / 2, coarse_w = (w + 1) / 2;
-  using Row = std::vector<float>;
-  auto rows = [&] { return std::make_pair(Row(coarse_w + 1), Row(coarse_w + 1)); };
-  parallel_for(blocks(h), threads, rows, [&](int block, std::pair<Row, Row>& scratch) {
-    auto& [A, B] = scratch;
+void condition(float* alpha, float* beta, int h, int w, const float* divisor, const std::vector<Prior>& priors,
+               float Ta, int threads) {
+  struct Scratch {
+    explicit Scratch(int w) : between(w / 2 + 2), A(w), B(w) {}
+    std::vector<float> between, A, B;
+  };
+  parallel_for(blocks(h), threads, [&] { return Scratch(w); }, [&](int block, Scratch& fine) {
     for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
-      if (prior.A) {
-        between_rows(prior.A, A.data(), y, coarse_h, coarse_w);
-        between_rows(prior.B, B.data(), y, coarse_h, coarse_w);
-      }
       const size_t row = (size_t)y * w;
-      condition_row(alpha + row, beta + row, w, divisor, prior.A ? A.data() : nullptr, B.data(), prior, Ta);
+      divide_row(alpha + row, beta + row, w, divisor);
+      for (const Prior& prior : priors) {
+        const float *A = prior.A + row, *B = prior.B + row;
+        if (prior.factor == 2) {
+          // d doubles with the size: A / F^2 and B / F keep the parabola the same function, F = 2.
+          upsample_row(prior.A, 0.25f, fine.between.data(), fine.A.data(), y, h, w);
+          upsample_row(prior.B, 0.5f, fine.between.data(), fine.B.data(), y, h, w);
+          A = fine.A.data(), B = fine.B.data();
+        }
+        add_row(alpha + row, beta + row, w, A, B, prior.weight, prior.inverse_limit);
+      }
+      invalidate_row(alpha + row, beta + row, w, Ta);
     }
   });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace dualpix {
 
@@ -21,18 +22,19 @@ void confidence(const float* A, float* most, const float* least, const unsigned 
 // Half size by 1 4 6 4 1 with symmetric borders: out(i) lies at in(2 i). out is ceil(h/2) x ceil(w/2).
 void pyramid_down(const float* in, float* out, int h, int w, int threads);
 
-// The prior of the coarser scale (ceil(h/2) x ceil(w/2)): coefficients A, B there, weighted by w. Its curvature is
-// limited, 1 / A' = 1 / A + inverse_limit: the more paths it has travelled, the less its errors are those of noise.
+// What is known about a pixel beforehand: a parabola A, B each, whose weight in the sum is
+//   weight / (1 + A / limit),
+// so that no prior counts more than the curvature `limit`: its errors are not those of noise alone.
 struct Prior {
-  const float* A = nullptr;
-  const float* B = nullptr;
-  float weight = 0;
-  float inverse_limit = 0;
+  const float *A, *B;
+  int factor;           // 1: maps of the same size; 2: of the coarser scale, ceil(h/2) x ceil(w/2)
+  float weight;
+  float inverse_limit;  // 1 / limit, 0 for no limit
 };
 
-// In place: divides alpha, beta by the border's divisor (one per column), adds the prior, and takes the weight of
-// parabolas whose curvature is below Ta down to 1e-4 Ta at most.
-void condition(float* alpha, float* beta, int h, int w, const float* divisor, const Prior& prior, float Ta,
-               int threads);
+// In place: divides alpha and beta by the border's divisor (one a column), adds the priors in their order, and lowers
+// every curvature below Ta to at most 1e-4 Ta. The vertex of such a parabola stays.
+void condition(float* alpha, float* beta, int h, int w, const float* divisor, const std::vector<Prior>& priors,
+               float Ta, int threads);
 
 }  // namespace dualpix

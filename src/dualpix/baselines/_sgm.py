@@ -72,7 +72,8 @@ def sgm(
         views = preprocessing.detail(views[0], threads), preprocessing.detail(views[1], threads)
     d = np.empty_like(views[0])
     try:
-        _core.sgm(*views, d, disparities.start, len(disparities), taps, P1, P2, threads)
+        first, count = disparities.start, len(disparities)
+        _core.sgm(*views, d, first=first, count=count, taps=taps, P1=P1, P2=P2, threads=threads)
     except MemoryError:
         raise InputError(
             f"left and right need {4e-9 * d.size * len(disparities):.3g} GB over {len(disparities)} disparities, more "

@@ -92,7 +92,7 @@ def tile_moments(left: Map, right: Map, kernels: list[Kernels], threads: int) ->
     e, e2 = np.empty(pixels.shape, np.float32), np.empty(pixels.shape, np.float32)
     for pair in kernels:
         k_left, k_right = (kernel.astype(np.float32, order="C") for kernel in pair)
-        _core.tile_sums(left, right, k_left, k_right, e, e2, margin, TILE, threads)
+        _core.tile_sums(left, right, k_left, k_right, e, e2, margin=margin, tile=TILE, threads=threads)
         yield _around(e) / pixels, _around(e2) / pixels
 
 

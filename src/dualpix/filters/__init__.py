@@ -68,7 +68,7 @@ def guided_filter(
     """
     radius = check("window", window, GUIDED_WINDOW) // 2
     eps = check("eps", eps, GUIDED_EPS)
-    return _along_edges(_core.guided_filter, d, guide, confidence, threads, RGB, 1, radius, eps)
+    return _along_edges(_core.guided_filter, d, guide, confidence, threads, RGB, 1, radius=radius, eps=eps)
 
 
 def bilateral_solver(
@@ -113,8 +113,8 @@ def bilateral_solver(
     luma, chroma = check("luma", luma, SOLVER_COLOUR), check("chroma", chroma, SOLVER_COLOUR)
     xy, lam = check("xy", xy, SOLVER_XY), check("lam", lam, SOLVER_LAMBDA)
     iterations = check("iterations", iterations, Whole(0, 10_000))
-    reach = luma, chroma, xy
-    return _along_edges(_core.bilateral_solver, d, guide, confidence, threads, YUV, 255, *reach, lam, iterations)
+    settings = {"luma": luma, "chroma": chroma, "xy": xy, "lam": lam, "iterations": iterations}
+    return _along_edges(_core.bilateral_solver, d, guide, confidence, threads, YUV, 255, **settings)
 
 
 def weighted_median(
@@ -149,7 +149,7 @@ def weighted_median(
         Always one of the values in the window; NaN where it has none.
     """
     radius, sigma = check("radius", radius, MEDIAN_RADIUS), check("sigma", sigma, MEDIAN_SIGMA)
-    return _along_edges(_core.weighted_median, d, guide, confidence, threads, RGB, 1, radius, sigma)
+    return _along_edges(_core.weighted_median, d, guide, confidence, threads, RGB, 1, radius=radius, sigma=sigma)
 
 
 def remove_speckles(d: npt.ArrayLike, *, size: int, step: float) -> Map:
@@ -219,13 +219,13 @@ def _along_edges(
     threads: int | None,
     colours: tuple[tuple[float, ...], ...],
     full: float,
-    *settings: float,
+    **settings: float,
 ) -> Map:
     """What a kernel makes of the map, given the guide's colours on a scale of 0 to full, and its settings."""
     threads = thread_count(threads)
     values, image, trust = _inputs(d, guide, confidence)
     out = np.empty_like(values)
-    kernel(values, trust, _planes(image, colours, full, threads), out, *settings, threads)
+    kernel(values, trust, _planes(image, colours, full, threads), out, **settings, threads=threads)
     return out
 
 
