@@ -15,7 +15,7 @@ import reference_stereo
 from dualpix import _core
 from dualpix.method import aggregate as aggregation
 from dualpix.method.aggregate import edge_weights, minimizer
-from dualpix.params.presets import preset
+from dualpix.params import preset
 from dualpix.types import as_row
 
 SHAPES = [(1, 1), (1, 37), (37, 1), (2, 2), (8, 8), (9, 17), (23, 40), (31, 7), (17, 265)]  # the last has two strips

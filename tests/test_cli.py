@@ -16,7 +16,7 @@ from dualpix import cli, metrics
 from dualpix.cli.progress import share_done
 from dualpix.io import read_image, read_map, write_map
 from dualpix.method import pipeline
-from dualpix.params.presets import load_config, preset, preset_names
+from dualpix.params import load_config, preset, preset_names
 
 COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")

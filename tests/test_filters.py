@@ -17,7 +17,7 @@ from dualpix.filters import (
     remove_speckles,
     weighted_median,
 )
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 SHAPES = [(1, 1), (1, 23), (19, 1), (2, 2), (13, 22)]
 GUIDED = [guided_filter, bilateral_solver, weighted_median]

@@ -11,7 +11,7 @@ from conftest import textured_pair
 from dualpix import _core
 from dualpix.method.match import COST, border_divisor, box_taps, gaussian_taps, local_parabolas
 from dualpix.method.subpixel import HISTEQ_BIAS
-from dualpix.params.presets import preset
+from dualpix.params import preset
 from dualpix.types import as_row
 
 PARAMS = preset("dslr-a").replace(subpixel="histeq")

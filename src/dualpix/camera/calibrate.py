@@ -23,7 +23,7 @@ from ..types import Map, full_scale
 
 if TYPE_CHECKING:
     from ..method.pipeline import Image, Progress
-    from ..params.presets import Params
+    from ..params import Params
 
 Values = npt.NDArray[np.float64]
 

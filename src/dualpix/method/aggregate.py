@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import _core
-from ..params.presets import Params
+from ..params import Params
 from ..types import Map, Weights
 
 MESSAGES = ("paper", "exact", "jumps")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import ParameterError
 from ..filters import fill_holes, remove_speckles
-from ..params.presets import Params
+from ..params import Params
 from ..types import Map
 from .confidence import Mask
 from .match import COST, coded, window_taps

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..params.presets import Params
+from ..params import Params
 from ..types import Map
 from .match import window_taps
 

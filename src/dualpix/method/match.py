@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from .. import _core
-from ..params.presets import Params
+from ..params import Params
 from ..types import Map, Ranges, as_row
 from .subpixel import HISTEQ_BIAS
 

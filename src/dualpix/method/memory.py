@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 
 from ..errors import InputError
-from ..params.presets import Params
+from ..params import Params
 
 # float32 maps of the size of the pair that are alive at once, at most, beside the two views: measured, and rounded up.
 PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 2, 3

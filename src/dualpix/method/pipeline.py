@@ -19,7 +19,7 @@ from ..errors import InputError, ParameterError
 from ..filters import post_filter
 from ..io import load_image
 from ..io.captures import black_hint, from_square, known_range, pixel_aspect, to_square
-from ..params.presets import DEFAULT_PRESET, Params, resolve
+from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Real, check
 from ..run import thread_count
 from ..types import Map

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import ParameterError
-from ..params.presets import Params
+from ..params import Params
 from ..types import Map, as_row, full_scale
 from .scales import Level
 
