@@ -1,5 +1,7 @@
 """The filters against slow direct versions, and what they do with holes, weights and mistakes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -225,7 +227,8 @@ def test_a_large_hole_is_filled_from_all_sides():
 def test_after_the_filter_comes_its_median(name, radius):
     d, guide, confidence = scene((30, 40))
     d = fill_holes(d)
-    params = preset("stereo").replace(filter=name, median_radius=radius, median_sigma=0.2, guided_window=5)
+    settings = {"filter": name, "median_radius": radius, "median_sigma": 0.2, "guided_window": 5}
+    params = dataclasses.replace(preset("stereo"), **settings)
     trust = np.maximum(confidence, np.float32(1e-3))
     colours = {"luma": params.solver_luma, "chroma": params.solver_chroma, "xy": params.solver_xy}
     expected = {

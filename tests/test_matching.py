@@ -338,7 +338,7 @@ def test_the_kernel_refuses_what_it_cannot_read(change, message):
 @pytest.mark.parametrize("subpixel", ["parabola", "histeq", "encc"])
 def test_a_tile_is_matched_as_if_its_range_was_that_of_all(subpixel):
     left, right = (plane.astype(np.float32) for plane in RNG.uniform(0, 255, (2, 130, 210)))
-    params = PARAMS.replace(window=2.0, encc_window=5, subpixel=subpixel)
+    params = preset("dslr-a").replace(window=2.0, encc_window=5).replace(subpixel=subpixel)
     whole, side = range(-6, 9), _core.tile
     ranges = np.array([[(-6, 15), (-4, 3), (0, 9)], [(2, 5), (-6, 4), (5, 4)]], np.int32)
     alpha, beta = local_parabolas(left, right, whole, params, 2, ranges=ranges)

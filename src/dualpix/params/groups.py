@@ -74,7 +74,7 @@ PASSES = that("iterations", "of 2 or more on some scale", lambda passes: passes 
 SCALES = that("iterations", "for 2 or more scales", lambda passes: passes == "auto" or len(passes) > 1)
 GUIDED = equals("filter", "guided")
 SOLVER = equals("filter", "solver")
-FILTERED = equals("filter", "guided", "solver")
+FILTERED = that("filter", "other than none", lambda name: name != "none")
 
 # Rules of the filters' settings. The functions of dualpix.filters check their arguments by them, too.
 GUIDED_WINDOW, GUIDED_EPS = Odd(3, 4095), Real(1e-6, 1e6)
@@ -272,7 +272,7 @@ class Aggregation(Group):
         "Multiplies the input of every pass after the first by the first curvature divided by its mean, as printed in "
         "the paper. false leaves it as it is.",
         symbol="N",
-        needs=equals("messages", "paper", "jumps") & PASSES,
+        needs=that("messages", "other than exact", lambda messages: messages != "exact") & PASSES,
     )
 
 

@@ -40,18 +40,17 @@ class Need:
         return any(all(_holds(setting, params) for setting in way) for way in self.ways)
 
     def unmet(self, params: object) -> str:
-        """The present values that are in the way, such as ``messages=exact``."""
-        names = [setting.name for way in self.ways for setting in way if not _holds(setting, params)]
+        """For each way, the first present value that blocks it, such as ``messages=exact``."""
+        names = [next(each.name for each in way if not _holds(each, params)) for way in self.ways]
         return " and ".join(f"{name}={spell(getattr(params, name))}" for name in dict.fromkeys(names))
 
 
 ALWAYS = Need(((),))  # one way, and it needs nothing
 
 
-def equals(name: str, *values: object) -> Need:
-    """The parameter has one of the values."""
-    words = f"{name}={' or '.join(map(spell, values))}"
-    return Need(((Setting(name, words, lambda value: value in values),),))
+def equals(name: str, wanted: object) -> Need:
+    """The parameter has this value."""
+    return Need(((Setting(name, f"{name}={spell(wanted)}", lambda value: value == wanted),),))
 
 
 def that(name: str, words: str, met: Callable[[Any], bool]) -> Need:
