@@ -16,7 +16,7 @@ from dualpix import ParameterError, _core
 from dualpix.method import candidates as stereo
 from dualpix.method.match import box_taps, gaussian_taps
 from dualpix.method.scales import Level
-from dualpix.params.presets import preset
+from dualpix.params import preset
 from dualpix.types import as_row
 
 SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (7, 9), (33, 97), (65, 41), (35, 200)]

@@ -16,7 +16,7 @@ from dualpix import cli, metrics
 from dualpix.cli.progress import share_done
 from dualpix.io import read_image, read_map, write_map
 from dualpix.method import pipeline
-from dualpix.params.presets import load_config, preset, preset_names
+from dualpix.params import load_config, preset, preset_names, resolve
 
 COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
@@ -454,7 +454,7 @@ def test_preset_prints_as_a_config_file(call, tmp_path, name):
     settings = load_config(tmp_path / "mine.toml")
     assert settings.pop("preset") == name
     assert settings.keys() == preset(name).to_dict().keys()
-    assert preset("dslr-a").replace(**settings) == preset(name)
+    assert resolve(name, settings) == preset(name)
     record = json.loads(call("presets", "dslr-b", "--json")[1])
     assert (record["name"], record["parameters"]) == ("dslr-b", preset("dslr-b").to_dict())
 

@@ -1,5 +1,7 @@
 """The filters against slow direct versions, and what they do with holes, weights and mistakes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +19,7 @@ from dualpix.filters import (
     remove_speckles,
     weighted_median,
 )
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 SHAPES = [(1, 1), (1, 23), (19, 1), (2, 2), (13, 22)]
 GUIDED = [guided_filter, bilateral_solver, weighted_median]
@@ -225,7 +227,8 @@ def test_a_large_hole_is_filled_from_all_sides():
 def test_after_the_filter_comes_its_median(name, radius):
     d, guide, confidence = scene((30, 40))
     d = fill_holes(d)
-    params = preset("stereo").replace(filter=name, median_radius=radius, median_sigma=0.2, guided_window=5)
+    settings = {"filter": name, "median_radius": radius, "median_sigma": 0.2, "guided_window": 5}
+    params = dataclasses.replace(preset("stereo"), **settings)
     trust = np.maximum(confidence, np.float32(1e-3))
     colours = {"luma": params.solver_luma, "chroma": params.solver_chroma, "xy": params.solver_xy}
     expected = {

@@ -11,7 +11,7 @@ from conftest import textured_pair
 from dualpix import _core
 from dualpix.method.match import border_divisor, box_taps, gaussian_taps, local_parabolas
 from dualpix.method.subpixel import HISTEQ_BIAS
-from dualpix.params.presets import preset
+from dualpix.params import preset
 from dualpix.types import as_row
 
 PARAMS = preset("dslr-a").replace(subpixel="histeq")
@@ -336,7 +336,7 @@ def test_the_kernel_refuses_what_it_cannot_read(change, message):
 @pytest.mark.parametrize("subpixel", ["parabola", "histeq", "encc"])
 def test_a_tile_is_matched_as_if_its_range_was_that_of_all(subpixel):
     left, right = (plane.astype(np.float32) for plane in RNG.uniform(0, 255, (2, 130, 210)))
-    params = PARAMS.replace(window=2.0, encc_window=5, subpixel=subpixel)
+    params = preset("dslr-a").replace(window=2.0, encc_window=5).replace(subpixel=subpixel)
     whole, side = range(-6, 9), _core.tile
     ranges = np.array([[(-6, 15), (-4, 3), (0, 9)], [(2, 5), (-6, 4), (5, 4)]], np.int32)
     alpha, beta = local_parabolas(left, right, whole, params, 2, ranges=ranges)

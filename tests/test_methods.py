@@ -14,7 +14,7 @@ from dualpix import baselines
 from dualpix.errors import InputError, ParameterError
 from dualpix.evaluation.methods import SEARCHED, Function, Preset, method, wta
 from dualpix.evaluation.outcomes import Scene
-from dualpix.params.presets import preset_names
+from dualpix.params import preset_names
 
 OWN = """
 import numpy as np

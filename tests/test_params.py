@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dualpix.errors import InputError, ParameterError
-from dualpix.params.presets import (
+from dualpix.params import (
     Params,
     load_config,
     parse_setting,
@@ -148,7 +148,7 @@ def test_to_dict_survives_json(name):
     ],
 )
 def test_values_are_stored_in_their_own_type(name, value, stored):
-    result = getattr(BASE.replace(**{name: value}), name)
+    result = getattr(dataclasses.replace(BASE, **{name: value}), name)
     assert result == stored
     assert type(result) is type(stored)
     if isinstance(stored, tuple):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .io import read_map, read_pair, write_map
     from .io.captures import read_capture
     from .method.pipeline import Result, disparity
-    from .params.presets import Params, preset
+    from .params import Params, preset
 
     __version__: str
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 # may bear the name of a function here: importing it would put the module in the function's place.
 _HOMES = {
     "Calibration": "camera.calibrate",
-    "Params": "params.presets",
+    "Params": "params",
     "Result": "method.pipeline",
     "calibrate": "camera.calibrate",
     "disparity": "method.pipeline",
-    "preset": "params.presets",
+    "preset": "params",
     "read_calibration": "camera.calibrate",
     "read_capture": "io.captures",
     "read_map": "io",

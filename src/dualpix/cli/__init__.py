@@ -25,7 +25,7 @@ from .progress import progress_bar, step_bar
 if TYPE_CHECKING:
     from ..camera.calibrate import Calibration
     from ..io import OutputSet
-    from ..params.presets import Params
+    from ..params import Params
 
 PROTOCOLS = ("proper", "paper-dslr", "paper-google", "paper-stereo")
 DATASETS = ("dslr", "google", "pixel4", "r6ii", "middlebury")
@@ -304,7 +304,7 @@ def _parameters(
     preset: str | None, config: str | None, settings: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[str, Params]:
     """Name of the preset, and its parameters after config, settings and options of their own."""
-    from ..params.presets import DEFAULT_PRESET, load_config, parse_setting, resolve
+    from ..params import DEFAULT_PRESET, load_config, parse_setting, resolve
 
     overrides = {} if config is None else load_config(config)
     configured = overrides.pop("preset", DEFAULT_PRESET)
@@ -387,7 +387,7 @@ def calibrate(
     from ..camera.calibrate import calibrate as find
     from ..camera.calibrate import summary
     from ..io import OutputSet
-    from ..params.presets import parse_setting
+    from ..params import parse_setting
 
     inputs = [path for pair in (*white, *planes) for path in pair]
     if not output.lower().endswith(".json"):
@@ -701,7 +701,7 @@ def presets(name: str | None, as_json: bool) -> None:
     Example:
       dualpix presets dslr-a > mine.toml
     """
-    from ..params.presets import DEFAULT_PRESET, expectations, preset, preset_descriptions
+    from ..params import DEFAULT_PRESET, expectations, preset, preset_descriptions
 
     about = preset_descriptions()
     shown = {key: preset(key).to_dict() for key in (about if name is None else [name])}

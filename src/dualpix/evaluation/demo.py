@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..io import OutputSet, encode_map, encode_png, encode_preview, output_folder
 from ..io.sidecar import map_record, to_json
 from ..method import pipeline
-from ..params.presets import DEFAULT_PRESET
+from ..params import DEFAULT_PRESET
 from ..render.pages import wipe_page
 from ..types import Map
 from . import metrics

@@ -22,7 +22,7 @@ from ..method.aggregate import minimizer
 from ..method.match import local_parabolas
 from ..method.prepare import detail, prepare
 from ..method.scales import searched
-from ..params.presets import DEFAULT_PRESET, Params, preset, preset_names, unknown_name
+from ..params import DEFAULT_PRESET, Params, preset, preset_names, unknown_name
 from ..types import Map
 from .outcomes import Scene
 

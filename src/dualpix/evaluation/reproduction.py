@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..params.presets import preset
+from ..params import preset
 from .compare import compare
 from .datasets import Dataset, open_dataset
 from .methods import Method, Preset, method

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import InputError
 from ..io.images import as_image
-from ..params.presets import (
+from ..params import Params
+from ..params.groups import (
     GUIDED_EPS,
     GUIDED_WINDOW,
     MEDIAN_RADIUS,
@@ -21,7 +22,6 @@ from ..params.presets import (
     SOLVER_COLOUR,
     SOLVER_LAMBDA,
     SOLVER_XY,
-    Params,
 )
 from ..params.rules import Real, Whole, check
 from ..run import thread_count

@@ -9,7 +9,7 @@ from ... import _core
 from ...method.aggregate import edge_weights, minimizer, one_pass
 from ...method.match import local_parabolas, window_taps
 from ...method.prepare import prepare
-from ...params.presets import preset
+from ...params import preset
 from ...run import opencv_threads
 from ...types import Map
 from ._cases import Tell, Views, in_turn

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...errors import InputError, ParameterError
 from ...io import probe, read_image, read_map, read_pair
 from ...io.captures import find_capture, known_range
-from ...params.presets import DEFAULT_PRESET, unknown_name
+from ...params import DEFAULT_PRESET, unknown_name
 from ...types import Map, full_scale
 from ..metrics import AffineInvariant, BadPixels, affine_invariant, bad_pixels
 from ..outcomes import Scene
