@@ -16,7 +16,7 @@ from .. import _core
 from ..camera.axis import LARGEST, Axis, detect_axis
 from ..camera.calibrate import Calibration, read_calibration
 from ..errors import InputError, ParameterError
-from ..filters import post_filter
+from ..filters.post import post_filter
 from ..io import load_image
 from ..io.captures import black_hint, from_square, known_range, pixel_aspect, to_square
 from ..params.presets import DEFAULT_PRESET, Params, resolve
