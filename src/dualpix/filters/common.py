@@ -64,9 +64,7 @@ def as_map(name: str, values: npt.ArrayLike) -> Map:
     return np.ascontiguousarray(array, np.float32)
 
 
-def _inputs(
-    d: npt.ArrayLike, guide: npt.ArrayLike, confidence: npt.ArrayLike | None
-) -> tuple[Map, Image, Map | None]:
+def _inputs(d: npt.ArrayLike, guide: npt.ArrayLike, confidence: npt.ArrayLike | None) -> tuple[Map, Image, Map | None]:
     values, image = as_map("d", d), as_image(guide, "guide")
     same_size(("d", values.shape), ("guide", image.shape))
     if confidence is None:

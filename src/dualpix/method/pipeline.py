@@ -15,10 +15,11 @@ import numpy.typing as npt
 from .. import _core
 from ..camera.axis import LARGEST, Axis, detect_axis
 from ..camera.calibrate import Calibration, read_calibration
+from ..camera.sensor import black_hint, pixel_aspect
 from ..errors import InputError, ParameterError
 from ..filters.post import post_filter
 from ..io import load_image
-from ..io.captures import black_hint, from_square, known_range, pixel_aspect, to_square
+from ..io.captures import from_square, known_range, to_square
 from ..params.presets import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Real, check
 from ..run import thread_count
