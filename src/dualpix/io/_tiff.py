@@ -133,7 +133,10 @@ def _page(data: Bytes) -> Iterator[Any]:
 def _images(tiff: Any) -> list[_Named]:
     """Return all pages, then their SubIFDs."""
     pages = [_Named(f"page {i}", page) for i, page in enumerate(tiff.pages, 1)]
-    return pages + [_Named(f"SubIFD of {place}", sub) for place, page in pages for sub in page.pages or ()]
+    subs = [_Named(f"SubIFD of {place}", sub) for place, page in pages for sub in page.pages or ()]
+    if len(subs) < sum(len(page.subifds or ()) for _, page in pages):  # tifffile skips those outside the file
+        raise FormatError("is cut short: copy or export it again")
+    return pages + subs
 
 
 def _check_choice(data: Bytes, images: list[_Named]) -> None:
