@@ -10,7 +10,7 @@ import pytest
 import dualpix
 import reference
 from conftest import textured_pair
-from dualpix.filters import post_filter
+from dualpix.filters.post import post_filter
 from dualpix.method.confidence import smoothness, texture
 from dualpix.method.pipeline import passes
 from dualpix.method.subpixel import HISTEQ_BIAS

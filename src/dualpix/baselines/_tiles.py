@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..filters import LEAST, bilateral_solver
+from ..filters import bilateral_solver
+from ..filters.common import LEAST
 from ..io import read_pair
 from ..run import thread_count
 from ..types import Map
