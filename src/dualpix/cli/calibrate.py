@@ -1,0 +1,102 @@
+"""``dualpix calibrate``: what a camera and lens do to views and disparities."""
+
+from __future__ import annotations
+
+import click
+
+from ..errors import OutputError
+from .options import Command, file_path, force_option, json_option, quiet_option, threads_option
+from .progress import progress_bar
+
+
+@click.command(cls=Command)
+@click.option("-o", "--output", type=file_path, metavar="FILE.json", required=True, help="Calibration to write.")
+@click.option(
+    "--white",
+    type=(file_path, file_path),
+    multiple=True,
+    metavar="LEFT RIGHT",
+    help="The two views of a white sheet. May be repeated.",
+)
+@click.option(
+    "--plane",
+    "planes",
+    type=(file_path, file_path),
+    multiple=True,
+    metavar="LEFT RIGHT",
+    help="The two views of a plane. May be repeated.",
+)
+@click.option("--camera", metavar="NAME", help="Name of the camera and lens, to keep in the file.")
+@click.option("--black", type=float, default=0.0, metavar="N", help="Pixel value of black in the white sheets.")
+@click.option(
+    "--axis",
+    type=click.Choice(["x", "y"]),
+    help="Direction in which the views differ. By default it is found from the views.",
+)
+@click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Set one parameter for matching the planes. May be repeated.",
+)
+@threads_option
+@json_option
+@force_option
+@quiet_option
+def calibrate(
+    output: str,
+    white: tuple[tuple[str, str], ...],
+    planes: tuple[tuple[str, str], ...],
+    camera: str | None,
+    black: float,
+    axis: str | None,
+    settings: tuple[str, ...],
+    threads: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Measure a camera and lens, to correct its other shots.
+
+    Photograph a white sheet, a textured plane, or both. All must be out of focus, and of the same size as the shots
+    to correct.
+
+    White sheet: evenly lit. It tells how each view darkens towards its borders.
+
+    Textured plane: square to the camera, filling the picture. Its disparity should be the same everywhere; how it
+    varies tells the gain of the lens. Two or more planes at different distances, in front of the focus and behind it,
+    tell its offset too.
+
+    The result is for dualpix disparity --calibration FILE.json.
+
+    \b
+    Example:
+      dualpix calibrate -o lens.json --plane near_l.png near_r.png --plane far_l.png far_r.png
+    """
+    from ..camera.calibrate import calibrate as find
+    from ..camera.calibrate import summary
+    from ..io import OutputSet
+    from ..params.presets import parse_setting
+
+    inputs = [path for pair in (*white, *planes) for path in pair]
+    if not output.lower().endswith(".json"):
+        raise OutputError(f"{output}: a calibration is a .json file: give it that suffix")
+    with OutputSet([output], inputs, force) as files:
+        with progress_bar(not quiet) as progress:
+            found = find(
+                white,
+                planes,
+                camera=camera,
+                black=black,
+                axis=axis,
+                threads=threads,
+                progress=progress,
+                **dict(map(parse_setting, settings)),
+            )
+        text = found.to_json()
+        files.write(output, text.encode())
+    if as_json:
+        click.echo(text, nl=False)
+    elif not quiet:
+        click.echo(f"{output}: {summary(found)}")
