@@ -70,6 +70,12 @@ def test_no_command_shows_the_help(call):
     assert call() == call("--help")
 
 
+@pytest.mark.parametrize("command", [(), *[(name,) for name in COMMANDS]])
+def test_help_fits_into_80_columns(call, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, call(*command, "--help")[1].splitlines())) <= 80
+
+
 def test_help_lists_every_command_in_one_line_of_80_columns(call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = call("--help")[1].partition("Commands:\n")[2].splitlines()

@@ -13,7 +13,7 @@ SECTIONS = ("methods", "stages", "scaling", "kernels", "memory")
 @click.command(cls=Command)
 @click.argument("left", type=file_path, required=False)
 @click.argument("right", type=file_path, required=False)
-@click.option("--size", type=float, metavar="MP", help="Megapixels of the simulated pair. No other pair is larger.")
+@click.option("--size", type=float, metavar="MP", help="Megapixels of the largest simulated pair.")
 @threads_option
 @click.option("--repeat", type=int, default=3, metavar="N", help="Runs of each measurement. The fastest counts.")
 @click.option("--only", type=click.Choice(SECTIONS), multiple=True, help="Measure only this. May be repeated.")
@@ -35,17 +35,18 @@ def bench(
 ) -> None:
     """Measure time and memory on this machine.
 
-    The views LEFT and RIGHT are matched, or a simulated pair of 15 megapixels. It takes minutes. Run nothing else
-    meanwhile.
+    Matches the views LEFT and RIGHT, or a simulated pair of 15 megapixels if none are given. This takes minutes. Run
+    nothing else meanwhile.
 
     \b
-    methods  the presets and semi-global matching, ours and OpenCV's
-    stages   where the time goes
-    scaling  how the time grows with disparities, pixels and threads
-    kernels  the inner loops, against plain copying and multiply-adds
-    memory   the peak memory of each method, and how it grows with disparities
+    What is measured:
+      methods  our presets, compared with semi-global matching and OpenCV
+      stages   where the time goes
+      scaling  how the time grows with disparities, pixels and threads
+      kernels  our inner loops, compared with what the machine can do
+      memory   the peak memory of each method, and how it grows
 
-    Reading files does not count.
+    The time to read files does not count.
 
     \b
     Examples:

@@ -27,11 +27,13 @@ from .progress import progress_bar
     help="The two views of a plane. May be repeated.",
 )
 @click.option("--camera", metavar="NAME", help="Name of the camera and lens, to keep in the file.")
-@click.option("--black", type=float, default=0.0, metavar="N", help="Pixel value of black in the white sheets.")
+@click.option(
+    "--black", type=float, default=0.0, metavar="N", help="Value of a black pixel in the photos of white sheets."
+)
 @click.option(
     "--axis",
     type=click.Choice(["x", "y"]),
-    help="Direction in which the views differ. By default it is found from the views.",
+    help="Direction in which the views are shifted. By default it is detected.",
 )
 @click.option(
     "--set",
@@ -57,22 +59,23 @@ def calibrate(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Measure a camera and lens, to correct its other shots.
+    """Measure a camera and lens, to correct later shots.
 
-    Photograph a white sheet, a textured plane, or both. All must be out of focus, and of the same size as the shots
-    to correct.
+    Photograph a white sheet, a textured plane, or both. Every photo must be out of focus and as large as the shots to
+    correct.
 
-    White sheet: evenly lit. It tells how each view darkens towards its borders.
+    The white sheet is evenly lit. It shows how much each view darkens towards the borders.
 
-    Textured plane: square to the camera, filling the picture. Its disparity should be the same everywhere; how it
-    varies tells the gain of the lens. Two or more planes at different distances, in front of the focus and behind it,
-    tell its offset too.
+    The textured plane, such as a poster, is square to the camera and fills the picture. Its true disparity is the
+    same everywhere, so it shows how the lens changes the disparity over the picture. One plane gives the scale
+    (gain). Two or more at different distances, in front of the focus and behind it, also give the offset.
 
-    The result is for dualpix disparity --calibration FILE.json.
+    To use the result: dualpix disparity --calibration FILE.json
 
     \b
-    Example:
-      dualpix calibrate -o lens.json --plane near_l.png near_r.png --plane far_l.png far_r.png
+    Examples:
+      dualpix calibrate -o lens.json --white sheet_l.png sheet_r.png
+      dualpix calibrate -o lens.json --plane l1.png r1.png --plane l2.png r2.png
     """
     from ..camera.calibrate import calibrate as find
     from ..camera.calibrate import summary

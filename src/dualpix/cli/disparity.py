@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     required=True,
     help="Map to write: .tif, .tiff, .pfm, .npy or .png.",
 )
-@click.option("--preset", metavar="NAME", help="Preset to start from. dualpix presets lists them.")
+@click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
 @click.option(
-    "--config", type=file_path, metavar="FILE.toml", help="Read parameters from this file of name = value lines."
+    "--config", type=file_path, metavar="FILE.toml", help="File with parameters. dualpix presets NAME prints one."
 )
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set one parameter. May be repeated.")
 @click.option(
@@ -38,37 +38,40 @@ if TYPE_CHECKING:
     "search",
     type=(float, float),
     metavar="MIN MAX",
-    help="Search disparities from MIN to MAX pixels. A calibration is applied to them afterwards.",
+    help="Smallest and largest disparity to search, in pixels, before any correction by --calibration.",
 )
 @click.option(
     "--axis",
     type=click.Choice(["x", "y"]),
-    help="Direction in which the views differ. By default it is found from the views; stereo presets use x.",
+    help="Direction in which the views are shifted. By default it is detected; stereo presets take x.",
 )
-@click.option("--guide", type=file_path, metavar="IMAGE", help="Follow the edges of this image instead of LEFT.")
+@click.option("--guide", type=file_path, metavar="IMAGE", help="Keep the edges of this image instead of those of LEFT.")
 @click.option(
     "--filter",
     "smoothing",
     type=click.Choice(["none", "guided", "solver"]),
-    help="Smooth the finished map, but not across edges.",
+    help="Smooth the finished map, but not across the edges of the picture.",
 )
 @click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time.")
 @click.option(
     "--calibration",
     type=file_path,
     metavar="FILE.json",
-    help="Correct views and map by this file of dualpix calibrate.",
+    help="Correct views and map with this file, made by dualpix calibrate.",
 )
-@click.option("--camera", metavar="NAME", help="Refuse the calibration if it is not for this camera.")
+@click.option("--camera", metavar="NAME", help="Your camera and lens. A calibration of another one is refused.")
 @click.option(
-    "--confidence", type=file_path, metavar="FILE", help="Also write how reliable each pixel is, 0 to 1. Not as .png."
+    "--confidence",
+    type=file_path,
+    metavar="FILE",
+    help="Also write how reliable each pixel is, 0 to 1, as .tif, .tiff, .pfm or .npy.",
 )
 @click.option("--preview", type=file_path, metavar="FILE.png", help="Also write a colour picture of the map.")
 @click.option(
     "--mem-limit",
     type=float,
     metavar="GB",
-    help="Refuse shots that need more memory than this, not counting the views. By default the free memory.",
+    help="Refuse a shot that needs more memory than this beside its views. By default all that is free.",
 )
 @threads_option
 @json_option
@@ -101,15 +104,17 @@ def disparity(
     The disparity of a pixel is its shift between the views LEFT and RIGHT, in pixels: d = x_left - x_right. Larger is
     nearer. With a dual-pixel camera 0 is in focus, and what lies behind the focus is negative.
 
-    OUT holds one float32 number per pixel. A .png holds 16-bit integers instead, in the format of KITTI, which has no
-    negative numbers. A .json file beside OUT records the parameters, the sign and the timings.
+    A .tif, .tiff, .pfm or .npy file holds the disparities as they are (float32). A .png file holds 16-bit integers as
+    KITTI defines them, 256 per pixel of disparity, which cannot be negative. A .json file beside OUT records the
+    parameters, the sign and the timings.
 
     --range and --filter override --set, --set overrides --config, and --config overrides the preset. --preset
     overrides the preset that the config names. The order of the options does not matter.
 
     \b
     Examples:
-      dualpix disparity left.png right.png -o out.tiff --range -5 5 --preview out.png
+      dualpix disparity left.png right.png -o out.tiff --preview out.png
+      dualpix disparity left.png right.png -o out.npy --range -5 5 --filter solver
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
     from ..io.sidecar import sidecar_path
@@ -184,7 +189,7 @@ def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params,
     if suffix == ".png" and not _never_negative(params):
         raise OutputError(
             f"{outputs['disparity']}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel "
-            "disparities are signed: write .tif, .pfm or .npy, or give --range 0 MAX"
+            "disparities are signed: write .tif, .pfm or .npy (--preview makes a picture), or give --range 0 MAX"
         )
     return files
 

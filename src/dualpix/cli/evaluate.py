@@ -37,19 +37,25 @@ OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet
 @click.command(cls=Command)
 @click.argument("est", type=file_path)
 @click.argument("gt", type=file_path, metavar="GT", required=False)
-@click.option("--protocol", type=click.Choice(PROTOCOLS), default="proper", help="How to score.")
+@click.option(
+    "--protocol",
+    type=click.Choice(PROTOCOLS),
+    default="proper",
+    help="How to score. proper is our own; the others repeat published evaluations.",
+)
 @click.option("--mask", type=file_path, metavar="FILE", help="Score only the pixels that are white in this image.")
 @click.option(
     "--confidence", type=file_path, metavar="FILE", help="Weigh each pixel by this map in the affine-invariant scores."
 )
 @click.option("--crop", type=click.IntRange(0), metavar="N", help="Leave out a border of N pixels.")
-@click.option("--dataset", type=click.Choice(DATASETS), help="Score methods on this data set.")
+@click.option("--dataset", type=click.Choice(DATASETS), help="Run methods on this data set. EST is its folder.")
 @click.option(
     "--method",
     "methods",
     metavar="NAME",
     multiple=True,
-    help="A preset, preset+guided, preset+solver, a baseline, or your own package.module:function. May be repeated.",
+    help="Method to run: a preset, preset+guided, preset+solver, a baseline, or your own package.module:function. "
+    "May be repeated. By default the preset for the data set.",
 )
 @click.option("--report", type=file_path, metavar="FILE.html", help="Write a page that shows all maps and scores.")
 @click.option("--csv", "table", type=file_path, metavar="FILE", help="Write the scores of every scene.")
@@ -79,21 +85,23 @@ def evaluate(
 ) -> None:
     """Compare a map with the truth, or methods on a data set.
 
-    EST is a map and GT the true one, of the same size. Lower scores are better. GT is in pixels, with NaN or infinity
-    where the truth is unknown. A 16-bit PNG is read as KITTI: 1/256 pixel, 0 where unknown. Other integer images
-    are relative depth, without a unit.
+    EST is the map to score. GT is the true map (ground truth), of the same size. Lower scores are better.
 
-    The affine-invariant scores (AI) ignore scale and offset of EST. Bad pixels and RMSE do not; they need a GT in
-    pixels.
+    GT is in pixels, with NaN or infinity where the truth is unknown. A 16-bit PNG is read as KITTI: 256 per pixel, 0
+    where unknown. Any other image of integers is taken as relative depth.
 
-    With --dataset, EST is the folder of the data set, or the folder above it that has a folder of that name. Every
-    METHOD runs on every scene. Finished maps are kept, so a run that was interrupted goes on where it was. The exit
-    status is 1 if a scene was skipped or a method failed.
+    The affine-invariant scores (AI) ignore the scale and offset of EST. Bad pixels and RMSE count them and need a GT
+    in pixels.
+
+    With --dataset, EST is the folder of the data set, or a folder that contains it under its name. Every METHOD runs
+    on every scene. Finished maps are kept, so that an interrupted run can go on. The exit status is 1 if a scene was
+    skipped or a method failed.
 
     \b
     Examples:
       dualpix evaluate out.tiff truth.pfm --crop 20
-      dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm --report report.html
+      dualpix evaluate data --dataset pixel4 --report report.html
+      dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm
     """
     if dataset is None:
         _refuse(context, OF_DATASETS, "goes with --dataset: give that too")

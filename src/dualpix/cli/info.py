@@ -14,8 +14,8 @@ from .options import Command, echo_json, file_path, json_option
 def info(files: tuple[str, ...], as_json: bool) -> None:
     """Describe images and maps.
 
-    Prints the format and size of each FILE. For a map it also prints the smallest and largest value, and the .json
-    file beside it that tells how the map was made.
+    Prints the format and size of each FILE. For a map it also prints the smallest and largest value, and names the
+    .json file that tells how the map was made.
 
     \b
     Example:

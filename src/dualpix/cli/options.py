@@ -29,10 +29,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 force_option = click.option("--force", is_flag=True, help="Replace existing files.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and no summary.")
 threads_option = click.option(
-    "--threads", type=int, metavar="N", help="Number of threads. By default DUALPIX_THREADS, or all cores."
+    "--threads",
+    type=int,
+    metavar="N",
+    help="Threads to use. By default all cores, or as many as the environment variable DUALPIX_THREADS says.",
 )
 cache_option = click.option(
-    "--cache", type=file_path, metavar="DIR", help="Folder for finished maps. They are not computed again."
+    "--cache", type=file_path, metavar="DIR", help="Keep finished maps here. By default in your cache folder."
 )
 
 

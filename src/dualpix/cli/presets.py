@@ -11,12 +11,13 @@ from .options import Command, echo_json, json_option
 
 @click.command(cls=Command)
 @click.argument("name", required=False)
-@click.option("--explain", is_flag=True, help="Explain every parameter, with its value in preset NAME if given.")
+@click.option("--explain", is_flag=True, help="Explain every parameter. With NAME, also show its value in that preset.")
 @json_option
 def presets(name: str | None, explain: bool, as_json: bool) -> None:
     """List the presets, print one, or explain the parameters.
 
-    Without NAME, lists the presets. With NAME, prints that preset as a file for dualpix disparity --config.
+    Without NAME, lists the presets. With NAME, prints that preset as a config file. Change it and use it with dualpix
+    disparity --config FILE.toml.
 
     \b
     Examples:

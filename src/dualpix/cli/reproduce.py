@@ -20,13 +20,17 @@ def reproduce(
 ) -> None:
     """Make tables 1 to 7 of the paper from the data sets in DIR.
 
-    DIR holds the folders dslr, google and middlebury, or some of them; the output names what is missing.
+    DIR contains the folders dslr, google and middlebury, or some of them. The output names what is missing.
 
-    Every table has four columns of scores. The paper's are means over whole data sets. The other three are for the
-    scenes in DIR: those of the authors' code, where they were measured; ours with the same method; and our best.
+    \b
+    Every method has up to four rows of scores:
+      printed        from the paper, means over whole data sets
+      authors' code  from the authors' code, on the scenes in DIR
+      rebuilt        from our code with the same method, on the scenes in DIR
+      best           from our best method, on the scenes in DIR
 
-    Finished maps are kept, so a run that was interrupted goes on where it was. The exit status is 1 if a scene was
-    skipped or a method failed.
+    Finished maps are kept, so that an interrupted run can go on. The exit status is 1 if a scene was skipped or a
+    method failed.
 
     \b
     Example:

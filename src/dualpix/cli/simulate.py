@@ -16,21 +16,23 @@ from .options import Command, file_path, force_option
 @click.option(
     "-o", "--output", type=file_path, metavar="DIR", required=True, help="Folder to write to. Made if missing."
 )
-@click.option("--noise", type=float, default=0.0, help="Standard deviation of the noise, where black is 0 and white 1.")
-@click.option("--vignetting", type=float, default=0.0, help="Share of the light lost at one border, 0 to 1.")
+@click.option("--noise", type=float, default=0.0, help="Standard deviation of the noise. Black is 0 and white is 1.")
+@click.option(
+    "--vignetting", type=float, default=0.0, help="Share of the light that a view loses at its darker border, 0 to 1."
+)
 @click.option("--seed", type=int, default=0, help="Seed of the noise. The same seed gives the same noise.")
 @force_option
 def simulate(image: str, disparity: str, output: str, noise: float, vignetting: float, seed: int, force: bool) -> None:
     """Make a dual-pixel pair from a photo and its disparity map.
 
-    IMAGE is a photo that is sharp everywhere. DISPARITY is its map, x_left - x_right in pixels: larger is nearer, 0
-    is in focus, negative is behind the focus.
+    IMAGE is a photo that is sharp everywhere. DISPARITY is its map in pixels: larger is nearer, 0 is in focus, and
+    negative is behind the focus.
 
     \b
     Written into DIR:
       left.png, right.png  the two views
       disparity.tiff       the true disparity of the left view
-      disparity.json       how they were made
+      disparity.json       how they were made, and the sign of the map
 
     \b
     Example:
