@@ -110,9 +110,7 @@ class Planes(NamedTuple):
     def cropped(self, rows: slice, columns: slice) -> "Planes":
         """A part of the planes, copied."""
         left, right = (np.ascontiguousarray(view[rows, columns]) for view in self[:2])
-        return Planes(
-            left, right, left if self.guide is self.left else np.ascontiguousarray(self.guide[rows, columns])
-        )
+        return Planes(left, right, left if self.guide is self.left else np.ascontiguousarray(self.guide[rows, columns]))
 
 
 def _halved(plane: Map, threads: int) -> Map:

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError, ParameterError
-from ..method import prepare as preprocessing
+from ..method import grey
 from ..method.match import box_taps
 from ..params.rules import Flag, Odd, Real, check
 from ..run import thread_count
@@ -69,7 +69,7 @@ def sgm(
     views = grey_views(left, right, threads)
     disparities = whole_disparities(range, views[0].shape[1])
     if detail:
-        views = preprocessing.detail(views[0], threads), preprocessing.detail(views[1], threads)
+        views = grey.detail(views[0], threads), grey.detail(views[1], threads)
     d = np.empty_like(views[0])
     try:
         first, count = disparities.start, len(disparities)

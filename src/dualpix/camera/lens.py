@@ -121,7 +121,7 @@ class Calibration:
         return left, right
 
     def corrected(self, d: Map) -> Map:
-        """``(d - offset) / gain``: the disparity that a lens with the same pupil everywhere would show, px. NaN stays."""
+        """``(d - offset) / gain``: the disparity that a lens with one pupil everywhere would show, px. NaN stays."""
         if self.field is None:
             return d
         self.check(d.shape, "the map")

@@ -41,7 +41,7 @@ def white_sheets(pairs: Sequence[Pair], black: float) -> White:
     for pair in pairs:
         if {pair.left.dtype, pair.right.dtype} != {pairs[0].left.dtype}:
             raise InputError(
-                f"{pair.source.get("left", "left")}: white sheets of different kinds, such as 8 and 16 bit: give all of one kind"
+                f"{pair.name('left')}: white sheets of different kinds, such as 8 and 16 bit: give all of one kind"
             )
     if not 0 <= black < full:
         raise ParameterError(
@@ -56,7 +56,7 @@ def white_sheets(pairs: Sequence[Pair], black: float) -> White:
         grids.append(both / both.max())
         if grids[-1].min() < DARKEST:
             raise InputError(
-                f"{pair.source.get("left", "left")}: falls to {grids[-1].min():.1%} of its brightest, which no white sheet does: "
+                f"{pair.name('left')}: falls to {grids[-1].min():.1%} of its brightest, which no white sheet does: "
                 "let an evenly lit one fill the picture"
             )
     left, right = np.mean(grids, axis=0).round(6)

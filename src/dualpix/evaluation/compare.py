@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__, _core
+from .. import _core
 from ..errors import InputError, OutputError
 from ..io import OutputSet
 from ..run import thread_count
+from ..version import version
 from .datasets import Dataset
 from .methods import Method
 from .outcomes import Comparison, Outcome, Scene
@@ -98,11 +99,11 @@ def versions() -> dict[str, str]:
     import cv2
 
     return {
-        "dualpix": __version__,
+        "dualpix": version(),
         "dualpix code": _code(),
         "python": platform.python_version(),
-        "numpy": np.__version__,
-        "opencv": cv2.__version__,
+        "numpy": np.version(),
+        "opencv": cv2.version(),
     }
 
 

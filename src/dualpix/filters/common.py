@@ -29,7 +29,7 @@ def along_edges(
     threads: int | None,
     colours: Colours,
     full: float,
-    *settings: float,
+    **settings: float,
 ) -> Map:
     """Check the inputs of an edge-aware filter and run its kernel.
 
@@ -42,12 +42,12 @@ def along_edges(
     colours, full
         The kernel gets the guide in these colours, on a scale from 0 to `full`.
     settings
-        The numbers the kernel takes after the arrays.
+        The numbers that the kernel takes, by name.
     """
     threads = thread_count(threads)
     values, image, trust = _inputs(d, guide, confidence)
     out = np.empty_like(values)
-    kernel(values, trust, _planes(image, colours, full, threads), out, *settings, threads)
+    kernel(values, trust, _planes(image, colours, full, threads), out, **settings, threads=threads)
     return out
 
 

@@ -51,5 +51,5 @@ def bilateral_solver(
     luma, chroma = check("luma", luma, SOLVER_COLOUR), check("chroma", chroma, SOLVER_COLOUR)
     xy, lam = check("xy", xy, SOLVER_XY), check("lam", lam, SOLVER_LAMBDA)
     iterations = check("iterations", iterations, Whole(0, 10_000))
-    cell = luma, chroma, xy
+    settings = {"luma": luma, "chroma": chroma, "xy": xy, "lam": lam, "iterations": iterations}
     return along_edges(_core.bilateral_solver, d, guide, confidence, threads, YUV, 255, **settings)

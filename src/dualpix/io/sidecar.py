@@ -8,12 +8,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..version import version
+
 if TYPE_CHECKING:
     from ..types import Map, StrPath
 
-SIGN = {
-    "x": "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer",
-    "y": "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer",
+SIGN = {  # by axis, and whether turning the picture has reversed it
+    ("x", False): "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer",
+    ("y", False): "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer",
+    ("x", True): "d = x_right - x_left: left(x, y) matches right(x + d, y), larger is nearer",
+    ("y", True): "d = y_right - y_left: left(x, y) matches right(x, y + d), larger is nearer",
 }
 
 
@@ -29,7 +33,7 @@ def sidecar_path(path: StrPath) -> str:
     return full if taken or _read(full).get("map") == name else short
 
 
-def map_record(path: StrPath, values: Map, axis: str) -> dict[str, Any]:
+def map_record(path: StrPath, values: Map, axis: str, flipped: bool = False) -> dict[str, Any]:
     """Return the first entries of every sidecar.
 
     Parameters
@@ -40,14 +44,14 @@ def map_record(path: StrPath, values: Map, axis: str) -> dict[str, Any]:
         The disparities, in pixels of the input.
     axis
         The direction in which the views differ, "x" or "y".
+    flipped
+        Whether the map was turned by an EXIF orientation that reverses that direction.
     """
-    from .. import __version__
-
     return {
-        "dualpix": __version__,
+        "dualpix": version(),
         "map": os.path.basename(path),
         "axis": axis,
-        "sign": SIGN[axis],
+        "sign": SIGN[axis, flipped],
         "unit": "pixels of the input",
         "width": values.shape[1],
         "height": values.shape[0],

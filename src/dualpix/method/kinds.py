@@ -14,9 +14,9 @@ from .aggregate import aggregate
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
 from .confidence import absolute_confidence, relative_confidence
 from .match import local_parabolas, window_side, window_taps
+from .notes import stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
-from .notes import stereo_notes
 
 ORDER_SIDE = 128  # px, the longer side of the views whose order is looked at
 
@@ -31,9 +31,7 @@ class Method(ABC):
     def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
         """The local term: one parabola a pixel."""
 
-    def aggregate(
-        self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run
-    ) -> Parabolas:
+    def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
         """The belief of the scale; the evidence and the level's spare maps are used up."""
         return aggregate(
             evidence,

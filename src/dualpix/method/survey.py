@@ -13,8 +13,8 @@ from ..errors import ParameterError
 from ..io.orientation import swaps_axes
 from ..run import Run
 from ..types import Pair, Planes
-from .frame import Frame
 from .brightness import Gains, copied, equalised, find_gains
+from .frame import Frame
 from .kinds import Method
 from .plan import Plan
 from .scales import Level, Pyramid, halved, passes_of
@@ -46,7 +46,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         is_blank = blank(planes)
         gains = find_gains(planes, method.params.photometry, equalise=not is_blank)
         small = copied(pyramid.reduced(LARGEST, run.threads), gains)
-        evidence = _evidence(small if gains.right is not None else equalised(small), run) if method.detects_axis else None
+        evidence = _evidence(small, gains, run) if method.detects_axis else None
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
         lens.check(pair.shape, pair.name("left"), frame.axis)
         method, calib = _with_known_range(method, pair, frame)
@@ -77,7 +77,9 @@ def blank(planes: Planes) -> bool:
     return any(np.ptp(view) == 0 for view in (planes.left, planes.right))
 
 
-def _evidence(planes: Planes, run: Run) -> Axis:
+def _evidence(small: Planes, gains: Gains, run: Run) -> Axis:
+    """What the views, made equal in brightness if they are not yet, say about their axis."""
+    planes = small if gains.right is not None else equalised(small)
     return detect_axis(planes.left, planes.right, run.threads)
 
 
