@@ -74,7 +74,7 @@ def paper(
 
     With ``normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
     """
-    N = evidence.A / max(mean, 1e-30) if settings.normalize_iterations else None
+    N = evidence.A / np.float64(max(mean, 1e-30)) if settings.normalize_iterations else None
     A, B = _taken(spare, evidence.A), _taken(spare, evidence.A)
     d = spare.pop() if spare else None
     for i in range(passes):
