@@ -113,8 +113,8 @@ def _attributes() -> str:
     """All parameters as a numpydoc section, for ``help(Params)``."""
     lines = ["", "    Attributes", "    ----------"]
     for name, each in parameters(Params).items():
-        meaning = textwrap.wrap(each.meaning, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
-        lines += [f"    {name} : {each.expects}", *meaning]
+        meaning = textwrap.wrap(each.meaning, 92, break_on_hyphens=False)
+        lines += [f"    {name} : {each.expects}", *(f"        {line}" for line in meaning)]
     return "\n".join(lines) + "\n    "
 
 
