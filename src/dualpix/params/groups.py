@@ -136,8 +136,8 @@ class Matching(Group):
         Choice("sad", "ssd", "ncc", "zncc", "bt", "census"),
         "How two pixels are compared. sad: absolute difference of brightness. ssd: squared difference. ncc: 1 minus "
         "the correlation of the windows. zncc: the same after the mean of each window is subtracted. bt: the "
-        "difference of Birchfield and Tomasi, which tolerates shifts below half a pixel. census: the number of bits, out "
-        "of 24, in which the patterns of the 5x5 surroundings differ.",
+        "difference of Birchfield and Tomasi, which tolerates shifts below half a pixel. census: the number of bits, "
+        "out of 24, in which the patterns of the 5x5 surroundings differ.",
         symbol="C",
     )
     window: float = parameter(
