@@ -218,6 +218,7 @@ def test_range_wider_than_the_image(refused):
         (("--set", "iterations=3,0"), "iterations", "from 1 to 64"),
         (("--set", "normalize_iterations=yes"), "normalize_iterations", "true or false"),
         (("--set", "paths=5"), "paths", "4 or 8"),
+        (("--set", "jump_penalty=1"), "jump_penalty", "no effect with messages=exact: it needs messages=jumps"),
         (("--set", "subpixel=spline"), "subpixel", "parabola or histeq or encc"),
         (("--config", "missing.toml"), "missing.toml", "no such file: check"),
         (("--config", "bad.toml"), "bad.toml", "line 2"),

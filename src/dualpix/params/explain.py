@@ -25,14 +25,14 @@ def explain(name: str | None = None) -> str:
 
 
 def _group(group: type[Group], name: str | None) -> Iterator[str]:
-    yield f"{group.__name__}: {_about(group)}"
+    yield from _wrapped(f"{group.__name__}: {_about(group)}", "")
     yield ""
     for key, each in parameters(group).items():
         value, note = "", ""
         if name is not None:
             params = preset(name)
             value = f" = {spell(getattr(params, key))}"
-            note = "" if params.has_effect(key) else f" In {name} it has none."
+            note = "" if params.has_effect(key) else f" In {name} it has no effect."
         yield from _wrapped(f"{key}{value}  ({each.expects})", "  ")
         yield from _wrapped(each.meaning + note, "      ")
         yield ""
@@ -48,7 +48,7 @@ def markdown() -> str:
     """The same as a page of documentation."""
     lines = [INTRODUCTION]
     for group in GROUPS:
-        lines += ["", f"## {group.__name__}", "", _about(group), ""]
+        lines += ["", f"## {group.__name__}: `params.{group.__name__.lower()}`", "", _about(group), ""]
         lines += ["| parameter | value | what it does |", "|---|---|---|"]
         lines += [f"| `{key}` | {each.expects} | {each.meaning} |" for key, each in parameters(group).items()]
     return "\n".join(lines) + "\n"
@@ -66,12 +66,13 @@ INTRODUCTION = """\
 Set a parameter with `--set name=value`, in a config file (`name = value`, TOML), or in Python:
 `dualpix.preset("auto").replace(window=5)`. `dualpix presets NAME` prints the values of a preset.
 
-Disparities are in pixels (px) of the input. Brightness is on a scale of 0 to 255. "Unit of the cost" is brightness for
-`sad` and `bt`, brightness squared for `ssd`, bits for `census`, and none (0 to 2) for `ncc` and `zncc`. "Curvature"
-says how sharp the minimum of the cost is: the sharper, the more certain the match.
+Disparities are in pixels (px) of the input. Brightness is on a scale of 0 to 255. Curvature says how sharp the minimum
+of the cost is: the sharper, the more certain the match. The unit of the cost is brightness for `sad` and `bt`,
+brightness squared for `ssd`, and bits for `census`; `ncc` and `zncc` go from 0 to 2, without unit. Symbols are those of
+the papers and of [method.md](method.md).
 
-A parameter that has no effect together with the others cannot be changed: that is an error, which says what it needs.
-"""
+Some parameters have an effect only together with certain values of others. Changing one that has no effect is an error;
+the message says what it needs."""
 
 
 if __name__ == "__main__":

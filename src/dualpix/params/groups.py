@@ -21,7 +21,7 @@ class Parameter:
     doc : str
         What it does, in plain sentences.
     symbol : str
-        Its letter in the paper, if it has one.
+        Its letter in the papers and in docs/method.md, if it has one.
     unit : str
         The unit of its value, if it has one.
     needs : Need
@@ -37,8 +37,8 @@ class Parameter:
     @property
     def expects(self) -> str:
         """Bounds, unit and symbol in one line."""
-        unit = f"in {self.unit}" if self.unit else ""
-        symbol = f"{self.symbol} in the paper" if self.symbol else ""
+        unit = f"unit: {self.unit}" if self.unit else ""
+        symbol = f"symbol: {self.symbol}" if self.symbol else ""
         return "; ".join(filter(None, (str(self.rule), unit, symbol)))
 
     @property
@@ -95,13 +95,13 @@ class Photometry(Group):
         Real(0, 65535),
         "The number that the camera records in complete darkness, as in the files. It is subtracted. A Pixel 4 has "
         "1024 in its 16-bit files.",
-        unit="numbers of the file",
+        unit="numbers in the file",
     )
     white: float | Literal["auto"] = parameter(
         OrAuto(Real(0, 65535, above=True)),
         "The number that the camera records for white, as in the files. auto means the largest number that the files "
         "can hold.",
-        unit="numbers of the file",
+        unit="numbers in the file",
     )
     gamma: float = parameter(
         Real(0.1, 10),
@@ -112,13 +112,13 @@ class Photometry(Group):
         Real(0, 1),
         "Makes the right view as bright as the left one, region by region. Each half of a dual pixel sees one side of "
         "the picture darker. The value is the size of a region (standard deviation of a blur) as a share of the "
-        "longer side. Sane: 0.05 to 0.3; 0 turns it off.",
+        "longer side. Usual: 0.05 to 0.3; 0 turns it off.",
         unit="share of the longer side",
     )
     exposure: float = parameter(
         Real(0, 1e3),
         "Scales the views and the guide until their brightest hundredth has this brightness. Dark pictures are then "
-        "treated like bright ones. Sane: 100 to 255; 0 turns it off.",
+        "treated like bright ones. Usual: 100 to 255; 0 turns it off.",
         unit="brightness, 0 to 255",
     )
     guide_gamma: float = parameter(
@@ -136,15 +136,15 @@ class Matching(Group):
         Choice("sad", "ssd", "ncc", "zncc", "bt", "census"),
         "How two pixels are compared. sad: absolute difference of brightness. ssd: squared difference. ncc: 1 minus "
         "the correlation of the windows. zncc: the same after the mean of each window is subtracted. bt: the "
-        "difference of Birchfield and Tomasi, which ignores shifts below half a pixel. census: the number of bits, out "
-        "of 24, in which the patterns of the 5x5 surroundings differ.",
+        "difference of Birchfield and Tomasi, which tolerates shifts below half a pixel. census: the number of bits, "
+        "out of 24, in which the patterns of the 5x5 surroundings differ.",
         symbol="C",
     )
     window: float = parameter(
         Real(0.5, 64),
         "Size of the window over which costs are averaged: the standard deviation of a Gaussian or, for bt and census, "
         "the side of a square, made odd. It is the same at every scale. Larger is smoother, smaller keeps more detail. "
-        "Sane: 3 to 15.",
+        "Usual: 3 to 15.",
         symbol="omega",
         unit="px",
     )
@@ -156,34 +156,34 @@ class Matching(Group):
     subpixel: str = parameter(
         Choice("parabola", "histeq", "encc"),
         "How the disparity between whole pixels is found. parabola: the lowest point of a parabola through three "
-        "costs. histeq: the same idea with the paper's correction of its systematic error. encc: the shift at which "
-        "the correlation of two windows is highest; usually the most accurate.",
+        "costs. histeq: another curve instead of the parabola, corrected for its systematic error. encc: the shift "
+        "at which the correlation of two windows is highest; usually the most accurate.",
     )
     encc_window: int = parameter(
         Odd(3, 63),
         "Side of the windows that encc correlates, the same at every scale. solver_confidence=texture measures texture "
-        "in windows of this size, too. Sane: 9 to 21.",
+        "in windows of this size, too. Usual: 9 to 21.",
         unit="px",
         needs=equals("subpixel", "encc") | (SOLVER & equals("solver_confidence", "texture")),
     )
     noise_floor: float = parameter(
         Real(0, 1e3),
-        "Judges how sharp the minimum of the cost is relative to the lowest cost plus this value. The result then does "
-        "not depend on the exposure, and busy regions that match badly count less. 0 takes the sharpness as it is.",
-        unit="unit of the cost",
+        "The curvature (how sharp the minimum of the cost is) is divided by the lowest cost plus this value. The "
+        "result then does not depend on the exposure, and busy regions that match badly count less. 0 turns it off.",
+        unit="that of the cost",
         needs=ONE_MINIMUM,
     )
     ratio_threshold: float = parameter(
         Real(1, 100, above=True),
         "A match is fully trusted if the second-best cost is at least this many times the best one. Below that, trust "
-        "falls. Sane: 1.5 to 4.",
+        "falls. Usual: 1.5 to 4.",
         symbol="Tq",
         needs=ONE_MINIMUM | LOWEST,
     )
     border: float = parameter(
         Real(1, 1e6),
         "Divides the trust in matches at the left and right edge of the picture, where part of the window has no "
-        "counterpart. The divisor falls to 1 over the width of the window and the range. 1 turns it off.",
+        "counterpart. Further inside the divisor falls to 1. 1 turns it off.",
     )
 
 
@@ -201,8 +201,7 @@ class Minima(Group):
         "Penalties for choosing the minimum that fits the neighbours. P1 is added for a step of 1 px between "
         "neighbours and grows with the square of the step; P2 is the most that a step adds. 0,0 takes the lowest "
         "minimum, and trusts it less if others come close.",
-        symbol="P1, P2",
-        unit="unit of the cost",
+        unit="that of the cost",
         needs=WIDE,
     )
     ambiguity: float = parameter(
@@ -210,14 +209,14 @@ class Minima(Group):
         "A pixel is hardly trusted if another minimum, more than 2 px away, costs less than this much more than the "
         "lowest one. 0 turns it off.",
         symbol="Td",
-        unit="unit of the cost",
+        unit="that of the cost",
         needs=WIDE & LOWEST,
     )
     speckles: tuple[float, float] = parameter(
         Several(Real(0, 1e6), 2, 2, "pixels and step"),
         "Small regions are not trusted. The first value is the least number of pixels of a trusted region. The second "
         "is the largest step in disparity between neighbours of one region. 0,0 turns it off.",
-        unit="pixels, px",
+        unit="pixels and px",
         needs=WIDE,
     )
 
@@ -234,8 +233,8 @@ class Aggregation(Group):
     )
     penalty: float = parameter(
         Real(0, 1e6, above=True),
-        "Strength of the smoothing between neighbours. With messages=paper or jumps it has no unit; sane: 1 to 10. "
-        "With messages=exact it is a multiple of the mean curvature of the parabolas; sane: 1000 to 20000 for "
+        "Strength of the smoothing between neighbours. With messages=paper or jumps it has no unit; usual: 1 to 10. "
+        "With messages=exact it is a multiple of the mean curvature of the parabolas; usual: 1000 to 20000 for "
         "dual-pixel pairs.",
         symbol="P",
     )
@@ -257,7 +256,7 @@ class Aggregation(Group):
     edge_sigma: float = parameter(
         Real(0.01, 1e4),
         "Difference in brightness between two pixels of the guide at which smoothing across them falls to 1/e (37 %). "
-        "Smaller stops at weaker edges. Sane: 2 to 10.",
+        "Smaller stops at weaker edges. Usual: 2 to 10.",
         symbol="sigma",
         unit="brightness, 0 to 255",
     )
@@ -288,14 +287,14 @@ class Scales(Group):
     )
     range: tuple[float, float] | Literal["auto"] = parameter(
         OrAuto(Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)),
-        "The smallest and the largest disparity to search, at full size. auto searches as far as the smallest scale "
-        "finds any.",
+        "The smallest and the largest disparity to search, at full size. auto searches as far as it finds disparities "
+        "at the smallest scale; for a stereo pair a calib.txt beside the left view may set it.",
         unit="px",
     )
     prior_weight: float = parameter(
         Real(0, 10),
-        "How much a scale trusts the result of the coarser one before it. Larger is smoother, 0 ignores it. Sane: 0 to "
-        "0.2.",
+        "How much a scale trusts the result of the coarser one before it. Larger is smoother, 0 ignores it. Usual: 0 "
+        "to 0.2.",
         symbol="w",
         needs=SCALES,
     )
@@ -303,15 +302,15 @@ class Scales(Group):
         Real(0, 1e6),
         "Upper limit for the certainty (curvature) of the coarser scale, before it is weighted. It keeps the errors of "
         "coarse scales from outweighing the pixels' own matches. 0 sets no limit.",
-        unit="1/px^2 with a noise_floor, else unit of the cost per px^2",
+        unit="1/px^2, or cost/px^2 with noise_floor=0",
         needs=SCALES & that("prior_weight", "above 0", lambda weight: weight > 0),
     )
     invalid_threshold: float = parameter(
         Real(0, 1e3),
-        "A pixel whose parabola has less curvature than this counts as not matched; its neighbours decide. Sane: 0 to "
+        "A pixel whose parabola has less curvature than this counts as not matched; its neighbours decide. Usual: 0 to "
         "0.2 with noise_floor=0, about 0.00001 with one. 0 keeps all pixels.",
         symbol="Ta",
-        unit="1/px^2 with a noise_floor, else unit of the cost per px^2",
+        unit="1/px^2, or cost/px^2 with noise_floor=0",
     )
 
 

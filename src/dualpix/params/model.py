@@ -109,13 +109,14 @@ def expectations() -> dict[str, str]:
     return {name: str(each.rule) for name, each in parameters(Params).items()}
 
 
-def _attributes() -> str:
+def _section() -> str:
     """All parameters as a numpydoc section, for ``help(Params)``."""
-    lines = ["", "    Attributes", "    ----------"]
+    lines = ["Parameters", "    ----------"]
     for name, each in parameters(Params).items():
-        meaning = textwrap.wrap(each.meaning, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
-        lines += [f"    {name} : {each.expects}", *meaning]
-    return "\n".join(lines) + "\n    "
+        meaning = textwrap.wrap(each.meaning, 92, break_on_hyphens=False)
+        lines += [f"    {name} : {each.expects}", *(f"        {line}" for line in meaning)]
+    return "\n".join(lines) + "\n\n    "
 
 
-Params.__doc__ = f"{Params.__doc__}{_attributes()}"
+if Params.__doc__:  # python -OO has none
+    Params.__doc__ = Params.__doc__.replace("Raises", f"{_section()}Raises", 1)
