@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dualpix import ParameterError, _core
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 STUB = ast.parse(resources.files("dualpix").joinpath("_core.pyi").read_text(encoding="utf-8"))
 FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}

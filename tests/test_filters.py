@@ -13,7 +13,7 @@ from dualpix import InputError, ParameterError
 from dualpix.filters import bilateral_solver, fill_holes, guided_filter, remove_speckles, weighted_median
 from dualpix.filters.common import YUV
 from dualpix.filters.post import post_filter
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 SHAPES = [(1, 1), (1, 23), (19, 1), (2, 2), (13, 22)]
 GUIDED = [guided_filter, bilateral_solver, weighted_median]

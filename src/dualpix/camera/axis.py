@@ -70,6 +70,11 @@ class Axis(NamedTuple):
         """The same, ready for JSON."""
         return {"found": self.axis, "explained": {"x": self.x, "y": self.y}, "sureness": self.sureness}
 
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Axis":
+        """The inverse of `to_dict`."""
+        return cls(record["found"], record["explained"]["x"], record["explained"]["y"], record["sureness"])
+
 
 class Unexplained(NamedTuple):
     """Of every tile, the variance that is left: as the views are, after a shift along x, after one along y."""

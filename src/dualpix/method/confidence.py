@@ -37,6 +37,7 @@ def relative_confidence(belief: Parabolas) -> Map:
     """
     mean = np.float32(max(belief.A.mean(dtype=np.float64), 1e-30))
     result: Map = belief.A / (belief.A + mean)
+    assert belief.textured is not None
     result *= belief.textured
     return result
 

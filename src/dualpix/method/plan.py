@@ -114,7 +114,7 @@ class Plan:
             record["checks_views"],
             record["masks_hidden"],
             record["blank"],
-            evidence and Axis(evidence["found"], *evidence["explained"].values(), evidence["sureness"]),
+            evidence and Axis.from_dict(evidence),
             tuple(record["notes"]),
             calib and Path(calib),
             tuple(record["curvatures"]),
