@@ -14,9 +14,9 @@ import reference
 import reference_stereo
 from dualpix import _core
 from dualpix.method import aggregate as aggregation
-from dualpix.method.aggregate import edge_weights, minimizer
+from dualpix.method.aggregate import edge_weights
 from dualpix.params import preset
-from dualpix.types import as_row
+from dualpix.types import Parabolas, as_row
 
 SHAPES = [(1, 1), (1, 37), (37, 1), (2, 2), (8, 8), (9, 17), (23, 40), (31, 7), (17, 265)]  # the last has two strips
 PAPER, EXACT, JUMPS = _core.Messages.paper, _core.Messages.exact, _core.Messages.jumps
@@ -31,8 +31,19 @@ def random_maps(shape, seed=0):
     return [m.astype(np.float32) for m in (alpha, beta, guide)]
 
 
+def belief(alpha, beta, guide, params, passes, threads=1, **options):
+    settings = params.aggregation
+    return aggregation.aggregate(Parabolas(alpha, beta), guide, settings, passes, threads=threads, **options)
+
+
 def aggregate(alpha, beta, guide, params, iterations, threads):
-    return aggregation.aggregate(alpha, beta, edge_weights(guide, params, threads), params, iterations, threads)
+    found = belief(alpha, beta, guide, params, iterations, threads)
+    np.testing.assert_array_equal(found.vertex, minimizer(found.A, found.B))
+    return found.A, found.B
+
+
+def minimizer(A, B):
+    return Parabolas(A, B).disparity()
 
 
 def one_pass(*maps, messages, **changes):
@@ -672,22 +683,38 @@ def test_the_minimiser_needs_a_map_of_its_own():
 # ---- memory -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("messages", "used"), [("paper", 2), ("exact", 3)])
-def test_spare_maps_are_used_and_let_go_of(messages, used):
+@pytest.mark.parametrize("messages", ["paper", "exact"])
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
+def test_spare_maps_are_used_and_let_go_of(messages, number):
     alpha, beta, guide = random_maps((20, 33))
     params = exact_params(robust_tau=0.3).replace(messages=messages)
-    weights = edge_weights(guide, params, 1)
-    expected = aggregation.aggregate(alpha.copy(), beta.copy(), weights, params, 3, 1)
-    spare = [np.full_like(alpha, np.nan) for _ in range(4)]
+    expected = belief(alpha.copy(), beta.copy(), guide, params, 3)
+    spare = [np.full_like(alpha, np.nan) for _ in range(number)]
     maps = [*spare]
-    found = aggregation.aggregate(alpha.copy(), beta.copy(), weights, params, 3, 1, spare)
-    np.testing.assert_array_equal(found, expected)
+    found = belief(alpha.copy(), beta.copy(), guide, params, 3, spare=spare)
+    for name in ("A", "B", "vertex"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     assert spare == []
-    assert sum(not np.isnan(each).all() for each in maps) == used
+    assert sum(not np.isnan(each).all() for each in maps) == min(number, 3)
 
 
-def test_the_minimiser_may_take_the_place_of_B():
-    A, B, _ = random_maps((9, 20))
-    expected = minimizer(A, B)
-    assert minimizer(A, B, out=B) is B
-    np.testing.assert_array_equal(B, expected)
+def test_the_guide_may_be_a_spare_map():
+    alpha, beta, guide = random_maps((20, 33))
+    expected = belief(alpha.copy(), beta.copy(), guide.copy(), exact_params(robust_tau=0.3), 3)
+    found = belief(alpha.copy(), beta.copy(), guide, exact_params(robust_tau=0.3), 3, spare=[guide])
+    np.testing.assert_array_equal(found.A, expected.A)
+
+
+# ---- the unit of the penalty ------------------------------------------------------------------------
+
+
+def test_the_mean_curvature_is_recorded_and_may_be_given():
+    """A tile smooths as the whole picture does if it is given the mean curvature of that."""
+    alpha, beta, guide = random_maps((40, 60))
+    whole = belief(alpha.copy(), beta.copy(), guide, exact_params(), 1)
+    assert whole.curvatures == (float(alpha.mean(dtype=np.float64)),)
+    again = belief(alpha.copy(), beta.copy(), guide, exact_params(), 1, curvature=whole.curvatures[0])
+    np.testing.assert_array_equal(again.A, whole.A)
+    other = belief(alpha.copy(), beta.copy(), guide, exact_params(), 1, curvature=2 * whole.curvatures[0])
+    doubled = belief(alpha.copy(), beta.copy(), guide, exact_params(penalty=100), 1)
+    np.testing.assert_array_equal(other.A, doubled.A)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from ..params.groups import Matching
 from ..types import Map, Parabolas, Planes, as_row
-from .grey import detail
+from .grey import DETAIL_REACH, detail
 from .search import Span
 from .subpixel import HISTEQ_BIAS
 
@@ -92,13 +92,26 @@ def box_taps(side: float) -> Map:
     return as_row(np.full(half + 1, 1 / (2 * half + 1)))
 
 
+def margin(matching: Matching, disparities: range) -> int:
+    """Pixels around a tile that the local term needs: its windows, the shift, and the columns of the border."""
+    reach = max(abs(disparities[0]), abs(disparities[-1]))
+    windows = max(len(window_taps(matching)) - 1, matching.encc_window // 2)
+    smoothing = DETAIL_REACH if matching.detail != "none" else 0
+    return max(windows + smoothing + reach, _border(matching, reach)) + 1
+
+
+def _border(matching: Matching, reach: int) -> int:
+    """Columns at the left and right edge that are divided."""
+    return math.floor(2 * matching.window + reach + 0.5)
+
+
 def border_divisor(width: int, disparities: range, matching: Matching) -> Map:
     """What A and B of each column are divided by, because the views overlap badly at the left and right edge.
 
     It falls linearly from ``border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
     """
     reach = max(abs(disparities[0]), abs(disparities[-1]))
-    margin = math.floor(2 * matching.window + reach + 0.5)
+    columns = _border(matching, reach)
     x = np.arange(width)
     distance = np.minimum(x, x[::-1])
-    return as_row(np.maximum(matching.border - (matching.border - 1) * distance / max(margin - 1, 1), 1))
+    return as_row(np.maximum(matching.border - (matching.border - 1) * distance / max(columns - 1, 1), 1))
