@@ -207,7 +207,7 @@ def test_a_scene_that_cannot_be_read_is_skipped(dataset, folder, here):
     assert [each.scene for each in result.outcomes] == [scene.name for scene in result.scenes] == ["1"]
     assert list(result.skipped) == ["2", "3"]
     assert result.skipped["2"].startswith(f"{folder}/r6ii/box/2/r.png: no such file")
-    assert "d.png: is 48x48, not 64x48, the size of the views, or more" in result.skipped["3"]
+    assert "d.png: is 48x48 but the views are 64x48: give a depth map of their size" in result.skipped["3"]
 
 
 def test_a_map_of_nothing_is_a_failure(dataset, folder, here):

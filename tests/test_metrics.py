@@ -155,7 +155,7 @@ GOOD = np.arange(6.0).reshape(2, 3)
 @pytest.mark.parametrize(
     ("error", "match", "arguments"),
     [
-        (InputError, "shape", {"est": GOOD[:, :2]}),
+        (InputError, "est is 2x2 but gt is 3x2: give images of the same size", {"est": GOOD[:, :2]}),
         (InputError, "est is 1-D", {"est": [1.0, 2.0]}),
         (InputError, "complex", {"est": GOOD * 1j}),
         (InputError, "fewer than 2", {"est": np.full((2, 3), NAN)}),
@@ -164,7 +164,7 @@ GOOD = np.arange(6.0).reshape(2, 3)
         (InputError, "int64", {"gt": GOOD.astype(np.int64)}),
         (InputError, "negative", {"confidence": -GOOD}),
         (InputError, "non-finite", {"confidence": GOOD * NAN}),
-        (InputError, "confidence has shape", {"confidence": GOOD.T}),
+        (InputError, "confidence is 2x3 but gt is 3x2: give images of the same size", {"confidence": GOOD.T}),
         (InputError, "fewer than 2", {"confidence": GOOD * 0}),
         (InputError, "crop 1 leaves nothing", {"crop": 1}),
         (InputError, "crop 100 leaves nothing", {"protocol": "paper-dslr"}),
@@ -245,8 +245,9 @@ def test_bad_pixels_without_mask_scores_every_known_pixel():
 @pytest.mark.parametrize(
     ("error", "match", "arguments"),
     [
-        (InputError, "est has shape", {"est": ESTIMATE.T}),
-        (InputError, "mask has shape", {"mask": MASK.T}),
+        (InputError, "est is 2x4 but gt is 4x2: give images of the same size", {"est": ESTIMATE.T}),
+        (InputError, "mask is 2x4 but gt is 4x2: give images of the same size", {"mask": MASK.T}),
+        (InputError, "mask is 3-D bool", {"mask": np.dstack([MASK] * 3)}),
         (InputError, "mask == 255", {"mask": 255 * MASK.astype(np.uint8)}),
         (InputError, "no known pixel", {"mask": ~MASK & False}),
         (InputError, "no known pixel", {"gt": np.full((2, 4), NAN)}),

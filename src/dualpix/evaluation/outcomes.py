@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from ..types import Map
 
+Scores = dict[str, dict[str, float]]  # by protocol, then by name of the score
+
 COVERED = 0.95  # of the known pixels; a method that gives fewer is not compared with those that give more
 OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse")  # the scores of what a map covers, and no more
 
@@ -65,7 +67,7 @@ class Outcome:
     method: str
     disparity: Map | None
     confidence: Map | None
-    scores: dict[str, dict[str, float]]
+    scores: Scores
     seconds: float
     megabytes: float
     error: str | None = None

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DualpixError
-from .datasets import Scores, score
+from .datasets import score
 from .methods import Function, Method
-from .outcomes import Outcome, Scene
+from .outcomes import Outcome, Scene, Scores
 from .samples import fit_into, sampled
 
 
