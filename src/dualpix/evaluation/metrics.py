@@ -174,9 +174,7 @@ def bad_pixels(
     known = np.isfinite(truth)
     if protocol == "paper-stereo":
         if (truth[known] < 0).any():
-            raise InputError(
-                "gt holds negative disparities, which protocol paper-stereo cannot score: use protocol proper"
-            )
+            raise InputError("gt holds negative disparities, unknown to paper-stereo: use protocol proper")
         known &= truth > 0
     known &= visible
     if not known.any():

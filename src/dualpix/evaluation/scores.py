@@ -45,9 +45,7 @@ def evaluate(
         if weight is not None:
             raise ParameterError("protocol paper-stereo takes no confidence: leave it out")
         if not in_pixels:
-            raise InputError(
-                f"{gt}: is a relative depth: for protocol paper-stereo give disparities in pixels, as floats or KITTI PNG"
-            )
+            raise InputError(f"{gt}: is a relative depth: give disparities in pixels or use another protocol")
     scores: dict[str, Any] = {}
     if protocol != "paper-stereo":
         scores |= vars(affine_invariant(estimate, truth, protocol, weight, crop))
