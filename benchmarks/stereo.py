@@ -20,7 +20,7 @@ from ablation import exit_code
 
 import dualpix
 from dualpix import baselines, filters
-from dualpix.evaluation.bench._cases import in_turn
+from dualpix.evaluation.bench._measure import in_turn
 from dualpix.evaluation.datasets import open_dataset
 from dualpix.evaluation.metrics import bad_pixels
 from dualpix.evaluation.outcomes import Scene
