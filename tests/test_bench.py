@@ -299,6 +299,14 @@ def test_failed_and_left_out_methods_are_shown(record):
     assert "SGBM HH: it died" in text
 
 
+def test_progress_counts_the_sections(monkeypatch):
+    monkeypatch.setattr(_kernels, "MULTIPLY_ADDS", 1e7)
+    steps = []
+    bench.bench(size=0.01, threads=1, repeat=1, only=["stages", "kernels"], progress=steps.append)
+    assert {(step.share, step.number, step.total) for step in steps} == {(0, 1, 2), (0.5, 2, 2)}
+    assert str(steps[-1]) == "aggregation and copies, step 2 of 2"
+
+
 def test_unknown_sections_are_refused():
     with pytest.raises(ParameterError, match="only"):
         bench.bench(only=["speed"])
