@@ -31,7 +31,7 @@ LARGE = (2000, 1500)  # width and height: 3 megapixels
 # ---- the methods -----------------------------------------------------------------------------------------
 
 
-def cca(preset: str, **options: object) -> Callable[[Scene], np.ndarray]:
+def cca(preset: str | dualpix.Params, **options: object) -> Callable[[Scene], np.ndarray]:
     return lambda s: dualpix.disparity(s.left, s.right, preset, range=s.range, **options).disparity
 
 
@@ -111,7 +111,8 @@ def ablation(found: dict[str, Scene]) -> None:
     print("| | unfiltered: bad 0.5 | bad 1 | bad 2 | RMSE | solver: bad 0.5 | bad 1 | bad 2 | RMSE |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, change in CHANGES.items():
-        pair = (means(cca("stereo", **change, filter=filter), found) for filter in ("none", "solver"))
+        changed = dualpix.preset("stereo").replace(filter="solver", **change)
+        pair = (means(cca(changed, filter=filter), found) for filter in ("none", "solver"))
         print(f"| {name} | {' | '.join(pair)} |", flush=True)
 
 

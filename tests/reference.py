@@ -358,6 +358,22 @@ def next_range(d, limits, factor):
     return np.arange(low, high + 1)
 
 
+def condition(alpha, beta, divisor, priors, threshold):
+    """alpha, beta as they go into the aggregation: divided at the border, all priors added, invalid pixels nearly mute.
+
+    A prior is (A, B, factor, weight, limit). Those of factor 2 come from the coarser scale, where disparities are half
+    as large. Its share is weight / (1 + A / limit), or weight if the limit is 0.
+    """
+    alpha, beta = alpha / divisor, beta / divisor
+    for A, B, factor, weight, limit in priors:
+        A, B = A.astype(float), B.astype(float)
+        if factor == 2:
+            A, B = upsample(A / 4, alpha.shape), upsample(B / 2, alpha.shape)
+        share = weight / (1 + A / limit) if limit else weight
+        alpha, beta = alpha + share * A, beta + share * B
+    return invalidate(alpha, beta, threshold)
+
+
 def one_scale(left, right, guide, disparities, prior, iterations, params):
     """A, B of one scale; the prior is a pair of coefficient maps of the same size, or None."""
     omega = params["window"]
@@ -373,13 +389,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
         params["noise_floor"],
     )
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
-    alpha, beta = alpha / divisor, beta / divisor
-    if prior is not None:
-        limit = params["prior_limit"] or np.inf
-        weight = params["prior_weight"] / (1 + prior[0] / limit)
-        alpha = alpha + weight * prior[0]
-        beta = beta + weight * prior[1]
-    alpha, beta = invalidate(alpha, beta, params["invalid_threshold"])
+    priors = [] if prior is None else [(*prior, 1, params["prior_weight"], params["prior_limit"])]
+    alpha, beta = condition(alpha, beta, divisor, priors, params["invalid_threshold"])
     strength = edge_weight(guide, params["edge_sigma"]), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
         return aggregate_exact(alpha, beta, *strength, params["robust_tau"])

@@ -15,11 +15,11 @@ import reference_stereo
 from dualpix import _core
 from dualpix.method import aggregate as aggregation
 from dualpix.method.aggregate import edge_weights, minimizer
-from dualpix.params.presets import preset
+from dualpix.params import preset
 from dualpix.types import as_row
 
 SHAPES = [(1, 1), (1, 37), (37, 1), (2, 2), (8, 8), (9, 17), (23, 40), (31, 7), (17, 265)]  # the last has two strips
-PAPER, EXACT, JUMPS = range(3)
+PAPER, EXACT, JUMPS = _core.Messages.paper, _core.Messages.exact, _core.Messages.jumps
 
 
 def random_maps(shape, seed=0):
@@ -33,6 +33,19 @@ def random_maps(shape, seed=0):
 
 def aggregate(alpha, beta, guide, params, iterations, threads):
     return aggregation.aggregate(alpha, beta, edge_weights(guide, params, threads), params, iterations, threads)
+
+
+def one_pass(*maps, messages, **changes):
+    rest = {
+        "penalty": 1,
+        "disparity": None,
+        "robust_tau": 0,
+        "scale": 1,
+        "jump_penalty": 0,
+        "farthest": 0,
+        "threads": 1,
+    }
+    _core.aggregate(*maps, messages=messages, **(rest | changes))
 
 
 def edge_codes(guide, paths=8, sigma=4.0):
@@ -164,7 +177,8 @@ def test_pixels_that_know_nothing_hear_nothing_across_a_hard_edge(messages):
     alpha = np.where(left, 1, 0) * np.ones((40, 1), np.float32)
     guide = np.where(left, 0, 255) * np.ones((40, 1), np.float32)
     alpha, guide = alpha.astype(np.float32), guide.astype(np.float32)
-    A, B = aggregate(alpha, -10 * alpha, guide, preset("dslr-a").replace(messages=messages, jump_penalty=0.3), 1, 1)
+    params = preset("dslr-a").replace(messages=messages, **({"jump_penalty": 0.3} if messages == "jumps" else {}))
+    A, B = aggregate(alpha, -10 * alpha, guide, params, 1, 1)
     assert not A[:, 100:].any()
     assert not B[:, 100:].any()
 
@@ -280,7 +294,8 @@ def test_robust_weights_minimise_over_all_other_pixels_by_brute_force():
     beta = (-2 * alpha * v).astype(np.float32)
     d = np.array([[0.0, 3.0, 4.0]], np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
-    _core.aggregate(alpha, beta, edge_codes(np.zeros_like(alpha), 4), A, B, EXACT, 5.0, d, 0.7, 1, 0, 0, 1)
+    weights = edge_codes(np.zeros_like(alpha), 4)
+    one_pass(alpha, beta, weights, A, B, messages=EXACT, penalty=5, disparity=d, robust_tau=0.7)
     w = 5 / (1 + np.diff(d[0]) ** 2 / 0.7**2) ** 2
     grid = np.linspace(-1, 5, 1201)
     d0, d1 = np.meshgrid(grid, grid, indexing="ij")
@@ -381,7 +396,8 @@ def along_two(alpha, vertex, guide=(0, 0), farthest=2.0, penalty=1.0, jump_penal
     alpha, guide = (np.array([values], np.float32) for values in (alpha, guide))
     beta = -2 * alpha * np.array([vertex], np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
-    _core.aggregate(alpha, beta, edge_codes(guide, 4), A, B, JUMPS, penalty, None, 0, 1, jump_penalty, farthest, 1)
+    penalties = {"penalty": penalty, "jump_penalty": jump_penalty, "farthest": farthest}
+    one_pass(alpha, beta, edge_codes(guide, 4), A, B, messages=JUMPS, **penalties)
     A, B = A[0, 1] - 3 * alpha[0, 1], B[0, 1] - 3 * beta[0, 1]
     return A, -B / (2 * A)
 
@@ -441,23 +457,124 @@ def test_several_tolerances_are_taken_one_after_the_other(tau):
 # ---- before aggregation -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (8, 10), (13, 17)])
-@pytest.mark.parametrize("with_prior", [False, True])
-@pytest.mark.parametrize("limit", [0, 0.2])
-def test_condition_is_border_prior_and_invalidation(shape, with_prior, limit):
-    alpha, beta, _ = random_maps(shape)
-    coarse = [(n + 1) // 2 for n in shape]
-    prior = random_maps(coarse, seed=1)[:2] if with_prior else (None, None)
-    divisor = np.linspace(1, 9, shape[1])
-    expected = [alpha / divisor, beta / divisor]
-    if with_prior:
-        A, B = (reference.upsample(each.astype(float) / over, shape) for each, over in zip(prior, (4, 2), strict=True))
-        weight = 0.3 / (1 + A / limit) if limit else 0.3  # 1 / A' = 1 / A + 1 / limit
-        expected = [expected[0] + weight * A, expected[1] + weight * B]
-    expected = reference.invalidate(*expected, 0.04)
-    _core.condition(alpha, beta, as_row(divisor), *prior, 0.3, limit, 0.04, 2)
-    np.testing.assert_allclose(alpha, expected[0], rtol=1e-5)
-    np.testing.assert_allclose(beta, expected[1], rtol=1e-5, atol=1e-6)
+def condition(alpha, beta, divisor, priors=(), threads=2):
+    alpha, beta = alpha.copy(), beta.copy()
+    _core.condition(alpha, beta, as_row(divisor), priors=priors, invalid_threshold=0.04, threads=threads)
+    return alpha, beta
+
+
+def some_prior(shape, factor, weight=0.3, limit=0.0, seed=1):
+    return *random_maps([-(-n // factor) for n in shape], seed)[:2], factor, weight, limit
+
+
+def compare_condition(alpha, beta, priors):
+    """The kernel against the oracle; the same bytes for any number of threads."""
+    divisor = np.linspace(1, 9, alpha.shape[1])
+    expected = reference.condition(alpha.astype(float), beta.astype(float), divisor, priors, 0.04)
+    found = condition(alpha, beta, divisor, priors, threads=1)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-5, atol=1e-36)  # float32 ends there
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-5, atol=1e-6 * max(1, np.abs(expected[1]).max()))
+    for each, other in zip(found, condition(alpha, beta, divisor, priors, threads=3), strict=True):
+        assert each.tobytes() == other.tobytes()
+
+
+# Factors and limits of the priors, in their order.
+PRIORS = {
+    "none": [],
+    "coarser scale": [(2, 0)],
+    "coarser scale, limited": [(2, 0.2)],
+    "same size": [(1, 0)],
+    "same size, limited": [(1, 0.2)],
+    "both": [(2, 0.2), (1, 0)],
+    "both, the other way round": [(1, 3), (2, 0)],
+    "seven": [(1, 0), (2, 0.5), (2, 0), (1, 1), (1, 9), (2, 0.1), (1, 0.3)],
+}
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (1, 9), (9, 1), (8, 10), (13, 17), (70, 31)])
+@pytest.mark.parametrize("kinds", PRIORS.values(), ids=PRIORS)
+def test_condition_is_border_priors_and_invalidation(shape, kinds):
+    priors = [some_prior(shape, *kind, seed) for seed, kind in enumerate(((f, 0.3, limit) for f, limit in kinds), 1)]
+    compare_condition(*random_maps(shape)[:2], priors)
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+@pytest.mark.parametrize("weight", [0, 1e-30, 1e6])
+@pytest.mark.parametrize("limit", [0, 1e-6, 1e30])
+@pytest.mark.parametrize("A", [0, 1e-30, 1e30])
+def test_condition_of_extreme_priors(factor, weight, limit, A):
+    alpha, beta, _ = random_maps((5, 7))
+    alpha[1:3], beta[1:3] = [[0], [1e-30]], [[0], [1e-30]]
+    prior = some_prior((5, 7), factor, weight, limit)
+    prior[0][...], prior[1][...] = A, -2 * A
+    compare_condition(alpha, beta, [prior])
+
+
+def test_a_prior_of_the_same_size_is_the_parabola_that_is_added():
+    alpha, beta, _ = random_maps((4, 5))
+    A, B, *_ = prior = some_prior((4, 5), 1, weight=1)
+    found = condition(alpha + 1, beta, np.ones(5), [prior])
+    np.testing.assert_array_equal(found, (alpha + 1 + A, beta + B))
+
+
+def test_priors_may_be_any_sequence_and_are_left_as_they_are():
+    alpha, beta, _ = random_maps((4, 5))
+    priors = [some_prior((4, 5), 1), some_prior((4, 5), 2)]
+    before = [[each.copy() for each in prior[:2]] for prior in priors]
+    found = [condition(alpha, beta, np.ones(5), kind(priors)) for kind in (list, tuple)]
+    np.testing.assert_array_equal(*found)
+    for prior, (A, B) in zip(priors, before, strict=True):
+        np.testing.assert_array_equal(prior[0], A)
+        np.testing.assert_array_equal(prior[1], B)
+
+
+def test_priors_are_bounded_only_by_memory():
+    alpha, beta, _ = random_maps((4, 5))
+    one = some_prior((4, 5), 1, weight=1e-3)
+    found = condition(alpha, beta, np.ones(5), [one] * 1000)
+    expected = condition(alpha, beta, np.ones(5), [(*one[:3], 1.0, 0.0)])
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "factor", "change", "message"),
+    [
+        ((4, 5), 2, {}, "factor 2 must be half the size of alpha, rounded up"),
+        ((2, 2), 2, {}, "factor 2 must be half the size of alpha, rounded up"),
+        ((2, 3), 1, {}, "factor 1 must have the shape of alpha"),
+        ((0, 0), 1, {}, "factor 1 must have the shape of alpha"),
+        *[((4, 5), factor, {}, "factor of a prior must be 1 or 2") for factor in (0, 3, 4, -1)],
+        ((4, 5), 1, {"B": (4, 6)}, "A and B of a prior must have the same shape"),
+        ((4, 5), 1, {"weight": -1.0}, "weight and limit of a prior must not be below 0"),
+        ((4, 5), 1, {"weight": float("nan")}, "weight and limit of a prior must not be below 0"),
+        ((4, 5), 1, {"limit": -1.0}, "weight and limit of a prior must not be below 0"),
+    ],
+)
+def test_condition_refuses_a_prior(shape, factor, change, message):
+    """Whichever of the priors it is, nothing is written."""
+    alpha, beta, _ = random_maps((4, 5))
+    A, B = np.ones(shape, np.float32), np.ones(change.get("B", shape), np.float32)
+    wrong = A, B, factor, change.get("weight", 1.0), change.get("limit", 0.0)
+    before = alpha.copy(), beta.copy()
+    for priors in ([wrong], [some_prior((4, 5), 2), wrong]):
+        with pytest.raises(ValueError, match=message):
+            _core.condition(alpha, beta, as_row(np.ones(5)), priors=priors, invalid_threshold=0.04, threads=1)
+    np.testing.assert_array_equal((alpha, beta), before)
+
+
+def test_condition_refuses_a_prior_that_is_written_to():
+    alpha, beta, _ = random_maps((4, 5))
+    A, B, *rest = some_prior((4, 5), 1)
+    for pair in ((alpha, B), (beta, B), (A, alpha), (A, beta)):
+        with pytest.raises(ValueError, match="must not be alpha or beta"):
+            _core.condition(alpha, beta, as_row(np.ones(5)), priors=[(*pair, *rest)], invalid_threshold=0.04, threads=1)
+
+
+@pytest.mark.parametrize("priors", [None, 1, [None], [(1, 2, 3, 4, 5)], [()], [some_prior((4, 5), 1)[:4]]])
+def test_condition_refuses_what_is_no_prior(priors):
+    alpha, beta, _ = random_maps((4, 5))
+    with pytest.raises(TypeError):
+        _core.condition(alpha, beta, as_row(np.ones(5)), priors=priors, invalid_threshold=0.04, threads=1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space the Linux way")
@@ -470,7 +587,10 @@ maps = [np.ones((512, 8192), np.float32) for _ in range(5)]
 maps[2] = np.full((512, 4, 8192), 63 << 10, np.uint16)
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
-    _core.aggregate(*maps, 0, 1, None, 0, 1, 0, 0, 64)
+    _core.aggregate(
+        *maps, messages=_core.Messages.paper, penalty=1, disparity=None, robust_tau=0, scale=1, jump_penalty=0,
+        farthest=0, threads=64
+    )
     print("done", maps[3][0, 0] > 1)
 except MemoryError:
     print("MemoryError")
@@ -488,19 +608,15 @@ except MemoryError:
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
     maps[2] = np.zeros((4, 4, 5), np.uint16)
-    rest = (None, 0, 1, 0, 0, 1)
-    for messages in (-1, 3):
-        with pytest.raises(ValueError, match=r"0 .paper., 1 .exact. or 2 .jumps."):
-            _core.aggregate(*maps, messages, 1, *rest)
     for outputs in ([maps[0], maps[4]], [maps[1], maps[4]], [maps[3], maps[1]]):
         with pytest.raises(ValueError, match="must not be inputs"):
-            _core.aggregate(*maps[:3], *outputs, PAPER, 1, *rest)
+            one_pass(*maps[:3], *outputs, messages=PAPER)
     with pytest.raises(ValueError, match="same map"):
-        _core.aggregate(*maps[:4], maps[3], PAPER, 1, *rest)
+        one_pass(*maps[:4], maps[3], messages=PAPER)
     with pytest.raises(ValueError, match="robust_tau"):
-        _core.aggregate(*maps, EXACT, 1, np.zeros((4, 5), np.float32), -1, 1, 0, 0, 1)
+        one_pass(*maps, messages=EXACT, disparity=np.zeros((4, 5), np.float32), robust_tau=-1)
     with pytest.raises(TypeError):
-        _core.aggregate(*maps[:4], maps[4].astype(np.float64), PAPER, 1, *rest)
+        one_pass(*maps[:4], maps[4].astype(np.float64), messages=PAPER)
 
 
 @pytest.mark.parametrize(
@@ -510,7 +626,7 @@ def test_weights_must_be_those_of_the_image(shape, reason):
     alpha, beta, A, B = np.zeros((4, 4, 5), np.float32)
     weights = np.zeros(shape, np.uint16)
     with pytest.raises(ValueError, match=reason):
-        _core.aggregate(alpha, beta, weights, A, B, PAPER, 1, None, 0, 1, 0, 0, 1)
+        one_pass(alpha, beta, weights, A, B, messages=PAPER)
     with pytest.raises(ValueError, match=reason):
         _core.edge_weights(alpha, weights, 1, 1)
 
@@ -532,9 +648,10 @@ def test_a_pass_writes_its_minimiser_in_place_of_the_disparity_before(shape, thr
     before = rng.normal(0, 0.1, shape).astype(np.float32)
     A, B = np.empty_like(alpha), np.empty_like(alpha)
     maps = (alpha, beta, edge_codes(guide), A, B)
-    _core.aggregate(*maps, EXACT, 5.0, before, 0.1, 1, 0, 0, threads)
+    robust = {"messages": EXACT, "penalty": 5, "robust_tau": 0.1, "threads": threads}
+    one_pass(*maps, **robust, disparity=before)
     expected, d = (A.copy(), B.copy()), before.copy()
-    _core.aggregate(*maps, EXACT, 5.0, d, 0.1, 1, 0, 0, threads, minimizer=d)
+    one_pass(*maps, **robust, disparity=d, minimizer=d)
     np.testing.assert_array_equal((A, B), expected)
     np.testing.assert_array_equal(d, minimizer(A, B))
 
@@ -549,7 +666,7 @@ def test_the_minimiser_needs_a_map_of_its_own():
     weights = np.zeros((4, 4, 4), np.uint16)
     for taken in maps:
         with pytest.raises(ValueError, match="of its own"):
-            _core.aggregate(*maps[:2], weights, *maps[2:], EXACT, 1.0, None, 0, 1, 0, 0, 1, minimizer=taken)
+            one_pass(*maps[:2], weights, *maps[2:], messages=EXACT, minimizer=taken)
 
 
 # ---- memory -----------------------------------------------------------------------------------------
@@ -558,7 +675,7 @@ def test_the_minimiser_needs_a_map_of_its_own():
 @pytest.mark.parametrize(("messages", "used"), [("paper", 2), ("exact", 3)])
 def test_spare_maps_are_used_and_let_go_of(messages, used):
     alpha, beta, guide = random_maps((20, 33))
-    params = exact_params(messages=messages, robust_tau=0.3)
+    params = exact_params(robust_tau=0.3).replace(messages=messages)
     weights = edge_weights(guide, params, 1)
     expected = aggregation.aggregate(alpha.copy(), beta.copy(), weights, params, 3, 1)
     spare = [np.full_like(alpha, np.nan) for _ in range(4)]

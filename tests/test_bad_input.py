@@ -218,6 +218,7 @@ def test_range_wider_than_the_image(refused):
         (("--set", "iterations=3,0"), "iterations", "from 1 to 64"),
         (("--set", "normalize_iterations=yes"), "normalize_iterations", "true or false"),
         (("--set", "paths=5"), "paths", "4 or 8"),
+        (("--set", "jump_penalty=1"), "jump_penalty", "no effect with messages=exact: it needs messages=jumps"),
         (("--set", "subpixel=spline"), "subpixel", "parabola or histeq or encc"),
         (("--config", "missing.toml"), "missing.toml", "no such file: check"),
         (("--config", "bad.toml"), "bad.toml", "line 2"),
@@ -375,8 +376,35 @@ def test_force_spares_inputs_and_folders(refused, options, names, says):
     assert says in refused("disparity", "left.png", "right.png", *options, "--force", names=names)
 
 
-def test_kitti_png_cannot_hold_negative_values(refused):
-    message = refused(*match(output="out.png"), "--set", "window=2", names="out.png")
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--preset", "dslr-a"),
+        ("--range", "-0.5", "4"),
+        ("--set", "range=-4,4"),
+        ("--preset", "stereo", "--range", "-4", "4"),
+    ],
+)
+def test_kitti_png_is_refused_before_anything_is_read(refused, monkeypatch, options):
+    monkeypatch.setattr("dualpix.method.pipeline.disparity", None)
+    message = refused(*match("missing.png", "missing.png", "out.png"), *options, names="out.png")
+    assert "negative" in message
+    assert "signed" in message
+    assert all(way in message for way in (".tif", ".pfm", ".npy", "--range 0 MAX"))
+
+
+@pytest.mark.parametrize(
+    "options", [("--range", "0", "4"), ("--set", "range=1,4"), ("--preset", "stereo", "--set", "range=auto")]
+)
+def test_kitti_png_is_allowed_without_negative_disparities(refused, options):
+    refused(*match("missing.png", "missing.png", "out.png"), *options, names="missing.png: no such file")
+
+
+def test_kitti_png_of_a_negative_map_is_refused_at_the_latest_when_written(refused):
+    """A range that is found for stereo has one sign, and the views may have been swapped."""
+    options = ("--preset", "stereo", "--set", "window=3")
+    message = refused(*match(output="out.png"), *options, names="out.png")
     assert all(suffix in message for suffix in (".tif", ".pfm", ".npy"))
 
 
@@ -424,6 +452,7 @@ def test_kitti_refusal_tells_the_real_range():
         (("simulate", "left.png", "map.tiff", "-o", "pair", "--vignetting", "nan"), "vignetting"),
         (("simulate", "left.png", "map.tiff", "-o", "pair", "--seed", "-1"), "seed"),
         (("presets", "dslr"), "dslr-a, dslr-b"),
+        (("presets", "--explain", "--json"), "--explain prints text: leave out --json"),
         (("info", "left.png", "missing.png", "--json"), "missing.png"),
         (("info", "missing.png", "empty.png"), "missing.png: no such file: check the path; empty.png: is empty"),
         (("info", "text.png"), "text.png"),
@@ -450,13 +479,13 @@ def test_a_huge_file_is_refused_without_being_read(tmp_path, capfd):
     assert sorted(tmp_path.iterdir()) == [huge]
 
 
-def test_opencv_out_of_memory_is_no_bug_of_ours(monkeypatch, capfd):
+def test_opencv_out_of_memory_is_no_bug_of_ours(folder, monkeypatch, capfd):
     error = cv2.error("Insufficient memory")
     error.code = -4
 
-    def fail(_):
+    def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(cli, "_invoke", fail)
-    assert cli.main([]) == 1
+    monkeypatch.setattr("dualpix.method.pipeline.disparity", fail)
+    assert cli.main([*match()]) == 1
     assert capfd.readouterr().err.startswith("error: not enough memory for images of this size")

@@ -11,8 +11,8 @@ import reference_sgm
 from conftest import textured_pair
 from dualpix import InputError, ParameterError, _core
 from dualpix.baselines import _sgm, opencv_sgbm, sgm
+from dualpix.method.grey import detail
 from dualpix.method.match import box_taps
-from dualpix.method.prepare import detail
 
 RNG = np.random.default_rng(4)
 
@@ -43,7 +43,8 @@ VIEWS = {
 def kernel(left, right, disparities, P1=3.25, P2=8.25, window=5, threads=2):
     left, right = (np.ascontiguousarray(view, np.float32) for view in (left, right))
     d = np.full_like(left, np.nan)
-    _core.sgm(left, right, d, disparities.start, len(disparities), box_taps(window), P1, P2, threads)
+    span = {"first": disparities.start, "count": len(disparities)}
+    _core.sgm(left, right, d, **span, taps=box_taps(window), P1=P1, P2=P2, threads=threads)
     return d
 
 
@@ -235,7 +236,7 @@ def test_opencv_takes_the_narrowest_views_that_are_let_through(mode, block, limi
 
 
 def test_sgm_without_memory(monkeypatch):
-    def fails(*_):
+    def fails(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(_sgm._core, "sgm", fails)

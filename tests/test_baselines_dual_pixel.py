@@ -69,7 +69,7 @@ def kernel(left, right, k_left, k_right, tile=8, margin=None, threads=2):
     margin = max(side // 2 for k in (k_left, k_right) for side in k.shape) if margin is None else margin
     views = (np.pad(np.asarray(view, np.float32), margin, mode="symmetric") for view in (left, right))
     sums = np.full((2, *(-(-side // tile) for side in left.shape)), np.nan, np.float32)
-    _core.tile_sums(*views, np.float32(k_left), np.float32(k_right), *sums, margin, tile, threads)
+    _core.tile_sums(*views, np.float32(k_left), np.float32(k_right), *sums, margin=margin, tile=tile, threads=threads)
     return sums
 
 
@@ -174,7 +174,7 @@ def test_kernel_refuses(changes, message):
 def test_kernel_refuses_one_output_for_both():
     view, sums, taps = (np.zeros(shape, np.float32) for shape in ((12, 12), (2, 2), (3, 3)))
     with pytest.raises(ValueError, match="must not be the same"):
-        _core.tile_sums(view, view, taps, taps, sums, sums, 2, 4, 1)
+        _core.tile_sums(view, view, taps, taps, sums, sums, margin=2, tile=4, threads=1)
 
 
 # ---- tiles -------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dualpix import ParameterError, _core, cli
+from dualpix.cli.bench import SECTIONS
 from dualpix.evaluation import bench
 from dualpix.evaluation.bench import _comparison, _kernels, _measure, _methods, _pairs, _scaling, _summary
 from dualpix.evaluation.bench._measure import Case, best_times, opencv_threads, peak
@@ -344,7 +345,7 @@ def test_a_plot_of_one_section(record):
 
 
 def test_sections_of_the_command():
-    assert cli.SECTIONS == bench.SECTIONS
+    assert SECTIONS == bench.SECTIONS
 
 
 def test_help_has_an_example(call):

@@ -14,9 +14,9 @@ import reference_stereo as oracle
 from conftest import textured_pair
 from dualpix import ParameterError, _core
 from dualpix.method import candidates as stereo
-from dualpix.method.match import COST, box_taps, gaussian_taps
+from dualpix.method.match import box_taps, gaussian_taps
 from dualpix.method.scales import Level
-from dualpix.params.presets import preset
+from dualpix.params import preset
 from dualpix.types import as_row
 
 SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (7, 9), (33, 97), (65, 41), (35, 200)]
@@ -107,7 +107,7 @@ def test_census_threads_do_not_matter():
 
 # ---- candidates ------------------------------------------------------------------------------------
 
-KINDS = {name: COST.index(name) for name in ("sad", "ssd", "bt", "census")}
+KINDS = ("sad", "ssd", "bt", "census")
 MINIMA = ("whole", "parabola")
 # Windows whose means are exact: of one, three and five pixels a side, centre first.
 EXACT = {1: [1.0], 3: [0.5, 0.25], 5: [0.25, 0.25, 0.125]}
@@ -119,9 +119,17 @@ def find(left, right, disparities, kept=4, minimum="parabola", cost="sad", taps=
     winners = np.full(left.shape, NAN, np.float32)
     if cost == "census":
         left, right = census(left), census(right)
-    which = MINIMA.index(minimum), KINDS[cost]
     _core.find_candidates(
-        left, right, *planes, winners, disparities[0], len(disparities), as_row(taps), *which, threads
+        left,
+        right,
+        *planes,
+        winners,
+        first=disparities[0],
+        count=len(disparities),
+        taps=as_row(taps),
+        minimum=_core.Minimum[minimum],
+        cost_kind=_core.Cost[cost],
+        threads=threads,
     )
     return *planes, winners
 
@@ -219,7 +227,7 @@ def test_a_plateau_counts_once_and_a_pixel_without_minima_has_no_candidate():
 @given(st.data(), hnp.array_shapes(min_dims=2, max_dims=2, max_side=14), st.integers(-9, 5), st.integers(3, 12))
 def test_candidates_of_anything(data, shape, first, count):
     left, right = (data.draw(hnp.arrays(np.uint8, shape)).astype(np.float32) for _ in range(2))
-    cost, kept = data.draw(st.sampled_from(list(KINDS))), data.draw(st.integers(1, 6))
+    cost, kept = data.draw(st.sampled_from(KINDS)), data.draw(st.integers(1, 6))
     compare(left, right, range(first, first + count), kept, data.draw(st.sampled_from(MINIMA)), cost)
 
 
@@ -262,8 +270,8 @@ MAP, PLANES = np.zeros((4, 5), np.float32), np.zeros((2, 4, 5), np.float32)
     [
         ({"right": np.zeros((4, 6), np.float32)}, "left and right must have the same shape"),
         ({"right_winner": np.zeros((5, 4), np.float32)}, "right_winner must have the shape of left"),
-        ({"cost": np.zeros((2, 4, 6), np.float32)}, "planes of cost"),
-        ({"disparity": np.zeros((2, 5, 4), np.float32)}, "planes of disparity"),
+        ({"cost": np.zeros((2, 4, 6), np.float32)}, "planes of cost.* must have the shape"),
+        ({"disparity": np.zeros((2, 5, 4), np.float32)}, "planes of .*disparity.* must have the shape"),
         ({"curvature": np.zeros((3, 4, 5), np.float32)}, "same number of planes"),
         ({name: np.zeros((7, 4, 5), np.float32) for name in ("cost", "disparity", "curvature")}, "1 to 6 candidates"),
         ({name: np.zeros((0, 4, 5), np.float32) for name in ("cost", "disparity", "curvature")}, "1 to 6 candidates"),
@@ -271,15 +279,15 @@ MAP, PLANES = np.zeros((4, 5), np.float32), np.zeros((2, 4, 5), np.float32)
         ({"count": 2**20 + 1}, "within 2"),
         ({"first": -(2**20) - 1}, "within 2"),
         ({"taps": as_row([])}, "taps"),
-        *[({"cost_kind": kind}, "sad.*census") for kind in (-1, 2, 3, 6)],
-        *[({"minimum": minimum}, "whole.*parabola") for minimum in (-1, 2)],
+        *[({"cost_kind": _core.Cost[name]}, "sad.*census") for name in ("ncc", "zncc")],
         ({"left": np.zeros((0, 5), np.float32), "right": np.zeros((0, 5), np.float32)}, "1 to 2"),
     ],
 )
 def test_find_candidates_refuses(change, message):
     maps = {"left": MAP, "right": MAP, "right_winner": MAP.copy()}
     planes = {name: PLANES.copy() for name in ("cost", "disparity", "curvature")}
-    rest = {"first": 0, "count": 3, "taps": as_row([1.0]), "minimum": 0, "cost_kind": 0, "threads": 1}
+    kinds = {"minimum": _core.Minimum.whole, "cost_kind": _core.Cost.sad}
+    rest = {"first": 0, "count": 3, "taps": as_row([1.0]), "threads": 1} | kinds
     with pytest.raises(ValueError, match=message):
         _core.find_candidates(**(maps | planes | rest | change))
 
@@ -301,7 +309,7 @@ def some_candidates(shape, kept, seed=0, missing=0.0):
 
 def choose(cost, d, a, guide, P1=1.5, P2=16.0, sigma=8.0, threads=2):
     cost, d, a = cost.copy(), d.copy(), a.copy()
-    _core.choose(cost, d, a, guide, P1, P2, sigma, threads)
+    _core.choose(cost, d, a, guide, step=P1, jump=P2, edge_sigma=sigma, threads=threads)
     return d[0], a[0]
 
 
@@ -384,8 +392,8 @@ def test_choice_threads_do_not_matter(kept):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"guide": np.zeros((5, 4), np.float32)}, "planes of cost must have the shape of guide"),
-        ({"disparity": np.zeros((2, 5, 5), np.float32)}, "planes of disparity"),
+        ({"guide": np.zeros((5, 4), np.float32)}, "planes of cost.* must have the shape"),
+        ({"disparity": np.zeros((2, 5, 5), np.float32)}, "planes of .*disparity.* must have the shape"),
         ({"curvature": np.zeros((1, 4, 5), np.float32)}, "same number of planes"),
         ({name: np.zeros((7, 4, 5), np.float32) for name in ("cost", "disparity", "curvature")}, "1 to 6 candidates"),
         ({"step": -1}, "step and jump"),

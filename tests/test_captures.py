@@ -5,17 +5,9 @@ import numpy as np
 import pytest
 
 from dualpix import InputError
+from dualpix.camera.sensor import PIXEL_APP, black_hint, pixel_aspect
 from dualpix.io import probe, read_image
-from dualpix.io.captures import (
-    PIXEL_APP,
-    black_hint,
-    enlarge,
-    find_capture,
-    from_square,
-    pixel_aspect,
-    read_capture,
-    to_square,
-)
+from dualpix.io.captures import enlarge, find_capture, from_square, read_capture, to_square
 
 # ---- Google's folders ----------------------------------------------------------------------------
 
@@ -68,14 +60,14 @@ def test_a_missing_file_is_named(tmp_path, role, said):
     path.unlink()
     with pytest.raises(InputError) as error:
         find_capture(tmp_path, "one")
-    assert str(error.value) == f"{path}: no such file: it is where the {said} of capture one belongs"
+    assert str(error.value) == f"{path}: no such file: put the {said} of capture one there"
 
 
 def test_folders_that_are_no_capture(tmp_path):
-    with pytest.raises(InputError, match=r"left_pd: no such folder: give the one that holds left_pd and right_pd$"):
+    with pytest.raises(InputError, match=r"left_pd: no such folder: give the folder that holds left_pd and right_pd$"):
         read_capture(tmp_path)
     (tmp_path / "left_pd").mkdir()
-    with pytest.raises(InputError, match=r"holds 0 captures: name the one to read, there is none$"):
+    with pytest.raises(InputError, match=r"left_pd: holds no capture: give the folder of a data set$"):
         read_capture(tmp_path)
     capture(tmp_path / "two", "a")
     capture(tmp_path / "two", "b")
@@ -84,13 +76,16 @@ def test_folders_that_are_no_capture(tmp_path):
     with pytest.raises(InputError, match=r"c.result_leftPd_center.png: no such file"):
         read_capture(tmp_path / "two", "c")
     for path in (tmp_path / "photo.png", tmp_path / "a/b/result_leftPd_center.png"):
-        with pytest.raises(InputError, match="nor a folder that holds left_pd"):
+        with pytest.raises(InputError, match=r"is not a capture: give left_pd/.* or the folder above left_pd$"):
             read_capture(path)
 
 
 @pytest.mark.parametrize("shape", [(25, 18), (24, 19), (6, 5)])
 def test_a_guide_that_does_not_fit(shape):
-    with pytest.raises(InputError, match=rf"^guide.jpg is 9x12, no whole fraction of the {shape[1]}x{shape[0]} "):
+    with pytest.raises(
+        InputError,
+        match=rf"^guide.jpg is 9x12, but the {shape[1]}x{shape[0]} of the views is no whole multiple of it: ",
+    ):
         enlarge(np.zeros((12, 9, 3), np.uint8), shape, "guide.jpg")
 
 
@@ -126,7 +121,7 @@ def test_a_wrong_byte_count_is_one_sentence(tmp_path, change):
     data = path.read_bytes()
     path.write_bytes(data[:change] if change < 0 else data + b"\0" * change)
     promised = 2 * 2016 * 756
-    expected = f"{path}: has {promised + change} bytes of pixels and a header that promises {promised}: copy it again"
+    expected = f"{path}: has {promised + change} bytes of pixels but its header promises {promised}: copy it again"
     with pytest.raises(InputError) as error:
         read_image(path)
     assert str(error.value) == expected
@@ -180,7 +175,7 @@ def test_disparities_come_in_the_pixels_of_the_input():
 @pytest.mark.parametrize(("darkest", "level"), [(1016, 1024), (1062, 1024), (4100, 4096), (64, 64)])
 def test_a_black_level_is_hinted_at(darkest, level):
     view = np.array([[darkest + 5, 60000]], np.uint16)
-    assert f"if {level} is the black level" in black_hint(view, view - 5)
+    assert f"if {level} is the camera's black level" in black_hint(view, view - 5)
     assert f"set black={level}" in black_hint(view - 5, view)
 
 

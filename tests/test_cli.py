@@ -1,8 +1,11 @@
 """The commands, from arguments to files, stdout, stderr and exit code."""
 
+import io
 import json
 import os
 import pkgutil
+import re
+import signal
 import subprocess
 import sys
 
@@ -13,10 +16,11 @@ import pytest
 import dualpix
 from conftest import textured_pair
 from dualpix import cli, metrics
-from dualpix.cli.progress import share_done
+from dualpix.cli.progress import progress_bar
 from dualpix.io import read_image, read_map, write_map
 from dualpix.method import pipeline
-from dualpix.params.presets import load_config, preset, preset_names
+from dualpix.params import load_config, preset, preset_names, resolve
+from dualpix.run import Step, share_done
 
 COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
@@ -66,12 +70,30 @@ def test_no_command_shows_the_help(call):
     assert call() == call("--help")
 
 
+@pytest.mark.parametrize("command", [(), *[(name,) for name in COMMANDS]])
+def test_help_fits_into_80_columns(call, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, call(*command, "--help")[1].splitlines())) <= 80
+
+
+def test_help_lists_every_command_in_one_line_of_80_columns(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("--help")[1].partition("Commands:\n")[2].splitlines()
+    assert {line.split()[0] for line in lines} == set(COMMANDS)
+    assert not any("..." in line for line in lines)
+
+
 def test_version(call):
     assert call("--version") == (0, f"dualpix {dualpix.__version__}\n", "")
 
 
 @pytest.mark.parametrize(
-    "statement", ["import dualpix", "import dualpix.cli; dualpix.cli.main(['disparity', '--help'])"]
+    "statement",
+    [
+        "import dualpix",
+        "import dualpix.cli; dualpix.cli.main(['--help'])",
+        "import dualpix.cli; dualpix.cli.main(['disparity', '--help'])",
+    ],
 )
 def test_start_up_imports_nothing_heavy(statement):
     heavy = "sorted({'numpy', 'cv2', 'rich', 'tifffile', 'dualpix._core'} & set(sys.modules))"
@@ -172,8 +194,11 @@ def test_order_of_the_options_does_not_matter_but_their_rank(call, folder):
 
 def test_help_tells_which_way_of_setting_wins(call):
     help_text = " ".join(call("disparity", "--help")[1].split())
-    assert "--range and --filter override --set, which overrides --config, which overrides the preset; " in help_text
-    assert "--preset overrides the config's preset. Their order does not matter." in help_text
+    assert (
+        "--range and --filter override --set, --set overrides --config, and --config overrides the preset. "
+        in help_text
+    )
+    assert "--preset overrides the preset that the config names. The order of the options does not matter." in help_text
 
 
 def test_axis_y_matches_along_y_and_keeps_the_orientation(call, folder):
@@ -288,7 +313,7 @@ def test_failing_at_the_last_step_changes_nothing(call, folder, monkeypatch):
     [
         (MemoryError(), 1, "error: not enough memory"),
         (ValueError("two\nlines"), 1, "error: internal: ValueError: two lines"),
-        (KeyboardInterrupt(), 1, "error: interrupted\n"),
+        (KeyboardInterrupt(), 130, "error: interrupted\n"),
         (OSError(28, "No space left", "/tmp/x"), 1, "error: internal: OSError"),
         (BrokenPipeError(), 1, ""),
     ],
@@ -454,9 +479,17 @@ def test_preset_prints_as_a_config_file(call, tmp_path, name):
     settings = load_config(tmp_path / "mine.toml")
     assert settings.pop("preset") == name
     assert settings.keys() == preset(name).to_dict().keys()
-    assert preset("dslr-a").replace(**settings) == preset(name)
+    assert resolve(name, settings) == preset(name)
     record = json.loads(call("presets", "dslr-b", "--json")[1])
     assert (record["name"], record["parameters"]) == ("dslr-b", preset("dslr-b").to_dict())
+
+
+@pytest.mark.parametrize("name", [(), ("stereo",)])
+def test_every_parameter_is_explained(call, name):
+    code, out, err = call("presets", "--explain", *name)
+    assert (code, err) == (0, "")
+    words = set(re.findall(r"\w+", out))
+    assert preset("auto").to_dict().keys() <= words
 
 
 def test_info_describes_images_and_maps(call, folder):
@@ -585,10 +618,78 @@ def test_process_shows_stage_and_scale_on_a_terminal(folder, quiet):
     assert bool(done.stdout) is not quiet
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+def test_ctrl_c_exits_with_130_and_leaves_nothing_behind(folder):
+    """The signal arrives after the map has been written to its temporary file, before it is put in place."""
+    code = """
+import signal, sys, time
+import dualpix.io
+from dualpix.cli import run
+
+def wait(_):
+    print("waiting", flush=True)
+    time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may run where it is ignored
+dualpix.io.encode_preview = wait
+run()
+"""
+    command = [sys.executable, "-c", code, *MATCH, "--preview", "p.png"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as child:
+        try:
+            assert child.stdout.readline() == b"waiting\n"
+            assert any(name.endswith(".part") for name in names(folder))
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=30)
+        finally:
+            child.kill()
+    assert (child.returncode, out, err) == (130, b"", b"error: interrupted\n")
+    assert names(folder) == set()
+
+
+# ---- progress ------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    """A stderr that is a terminal, of which nothing is lost."""
+
+    def isatty(self):
+        return True
+
+
+def test_the_bar_shows_the_step_and_its_share(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = []
+    with progress_bar(True) as progress:
+        for step in (Step("matching", 0.25, 1, 2, "scale", "left"), Step("[b]scene[/b]", 0.75, 2, 3)):
+            before = len(terminal.getvalue())
+            progress(step)
+            shown.append(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue()[before:]))
+    assert "matching, left view, scale 1 of 2" in shown[0]
+    assert "[b]scene[/b], step 2 of 3" in shown[1]
+
+
+def test_there_is_no_bar_without_a_terminal_or_a_wish(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress_bar(False) as progress:
+        assert progress is None
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_bar(True) as progress:
+        assert progress is None
+
+
 def test_progress_never_goes_back():
-    stages = [("read", 0), ("pyramid", 0)]
-    stages += [(stage, scale) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
-    shares = [share_done(stage, scale, 3) for stage, scale in stages]
+    stages = [("read", 0, "")]
+    stages += [
+        (stage, scale, view)
+        for view in ("left", "right")
+        for scale in (1, 2, 3)
+        for stage in ("matching", "aggregation")
+    ]
+    shares = [share_done(stage, scale, 3, view) for stage, scale, view in [*stages, ("filter", 0, "")]]
     assert shares == sorted(shares)
-    assert shares[0] == 0
-    assert shares[-1] < 1
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert len(set(shares)) == 2 * 3 * 2 + 1

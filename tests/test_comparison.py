@@ -491,7 +491,7 @@ def test_files_of_the_data_set_are_not_overwritten(evaluate, folder, link):
         (folder / "link.csv").symlink_to(target)
     code, _, err = evaluate(*OWN_LOG, "--csv", "link.csv" if link else str(target), "--force")
     assert code == 2
-    assert "is a file in the folder of the data set, which stays as it is: choose another" in err
+    assert "this file belongs to the data set and is never replaced: choose another name" in err
     assert target.read_bytes() == before
     assert evaluate(*OWN_LOG, "--csv", "r6ii/new.csv")[0] == 0
 

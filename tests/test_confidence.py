@@ -5,7 +5,7 @@ import pytest
 
 import reference
 from dualpix.method.confidence import confidence, near_texture, smoothness, texture
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 AUTO = preset("auto")
 RNG = np.random.default_rng(5)

@@ -1,51 +1,128 @@
 """The typed stub of the compiled module against the binary."""
 
 import ast
+import enum
 import re
 from importlib import resources
 
-from dualpix import _core
+import numpy as np
+import pytest
+
+from dualpix import ParameterError, _core
+from dualpix.params import preset
+
+STUB = ast.parse(resources.files("dualpix").joinpath("_core.pyi").read_text(encoding="utf-8"))
+FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
+ENUMS = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+VALUES = {node.target.id: ast.unparse(node.annotation) for node in STUB.body if isinstance(node, ast.AnnAssign)}
+
+# The stub's types as nanobind prints them, arrays by their element.
+PRINTED = {
+    "_Map": {"float32"},
+    "_Mask": {"uint8"},
+    "_Ranges": {"int32"},
+    "_Weights": {"uint16"},
+    "_Tiles": {"float64"},
+    "_Pixels": {"uint8", "uint16", "float32"},
+    "Sequence[_Prior]": {"collections.abc.Sequence[tuple[float32, float32, int, float, float]]"},
+    "float": {"float"},
+    "int": {"int"},
+    **{name: {f"dualpix._core.{name}"} for name in ENUMS},
+}
 
 
-def stub_signatures():
-    tree = ast.parse(resources.files("dualpix").joinpath("_core.pyi").read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {
-        f.name: [(a.arg, ast.unparse(a.annotation)) for a in f.args.args] + [ast.unparse(f.returns)] for f in functions
+def binary_functions(name):
+    """The overloads, from the signatures that nanobind prints on the first lines of the docstring."""
+    lines = [line for line in getattr(_core, name).__doc__.splitlines() if line.startswith(f"{name}(")]
+    short = (re.sub(r"numpy\.ndarray\[dtype=(\w+)[^]]*\]", r"\1", line) for line in lines)
+    return [ast.parse(f"def {line}: ...").body[0] for line in short]
+
+
+def arguments(function):
+    """Name, type, default and whether it needs its name, of every argument."""
+    args = function.args
+    assert (args.posonlyargs, args.vararg, args.kwarg) == ([], None, None)
+    defaults = [*[None] * (len(args.args) - len(args.defaults)), *args.defaults, *args.kw_defaults]
+    return [
+        (each.arg, ast.unparse(each.annotation), default and ast.unparse(default), each in args.kwonlyargs)
+        for each, default in zip(args.args + args.kwonlyargs, defaults, strict=True)
+    ]
+
+
+def public(kind):
+    return {name for name in dir(_core) if not name.startswith("_") and kind(getattr(_core, name))}
+
+
+def is_enum(value):
+    return isinstance(value, type) and issubclass(value, enum.Enum)
+
+
+def test_same_names():
+    assert public(is_enum) == set(ENUMS)
+    assert public(lambda value: callable(value) and not is_enum(value)) == set(FUNCTIONS)
+    assert public(lambda value: not callable(value)) == set(VALUES)
+    assert all(type(getattr(_core, name)).__name__ == kind for name, kind in VALUES.items())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_same_arguments_and_types(name):
+    stub, binary = FUNCTIONS[name], binary_functions(name)
+    assert binary
+    for function in binary:
+        assert ast.unparse(function.returns) == ast.unparse(stub.returns)
+        for found, expected in zip(arguments(function), arguments(stub), strict=True):
+            kinds = {kind + " | None" * expected[1].endswith(" | None") for kind in PRINTED[without_none(expected[1])]}
+            assert found[1] in kinds
+            assert (found[0], *found[2:]) == (expected[0], *expected[2:])
+
+
+def without_none(kind):
+    return kind.removesuffix(" | None")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_many_numbers_have_names(name):
+    """A call with more than three numbers in a row cannot be read."""
+    positional = [kind for _, kind, _, named in arguments(FUNCTIONS[name]) if not named]
+    assert sum(kind in ("int", "float") for kind in positional) <= 3
+    assert not set(positional) & set(ENUMS)
+
+
+@pytest.mark.parametrize("name", ENUMS)
+def test_same_members(name):
+    stub = {node.targets[0].id: ast.literal_eval(node.value) for node in ENUMS[name].body}
+    assert {member.name: member.value for member in getattr(_core, name)} == stub
+
+
+@pytest.mark.parametrize("name", ["cost", "subpixel", "messages"])
+def test_parameters_are_the_members(name):
+    names = " or ".join(member.name for member in getattr(_core, name.capitalize()))
+    with pytest.raises(ParameterError, match=f"must be {names}, not"):
+        preset("dslr-a").replace(**{name: "none of them"})
+
+
+MAPS = [np.zeros((4, 5), np.float32) for _ in range(6)]
+
+
+@pytest.mark.parametrize("wrong", [0, 1, -1, "sad", "parabola", "paper", None, _core.Minimum.whole, True])
+def test_an_enum_is_no_number_and_no_name(wrong):
+    kinds = {"subpixel": _core.Subpixel.parabola, "cost": _core.Cost.sad}
+    row = np.zeros(21, np.float32)
+    numbers = {"first": 0, "count": 3, "encc_window": 3, "ratio_threshold": 2, "noise_floor": 0, "threads": 1}
+    rows = {"taps": row[:1], "bias": row, "encc_left": MAPS[0], "encc_right": MAPS[1]}
+    _core.match(*MAPS[:4], **numbers, **rows, **kinds)
+    for name in kinds:
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            _core.match(*MAPS[:4], **numbers, **rows, **(kinds | {name: wrong}))
+    weights = np.zeros((4, 4, 5), np.uint16)
+    rest = {
+        "penalty": 1,
+        "disparity": None,
+        "robust_tau": 0,
+        "scale": 1,
+        "jump_penalty": 0,
+        "farthest": 0,
+        "threads": 1,
     }
-
-
-def binary_signatures(name):
-    """The overloads as nanobind prints them on the first lines of the docstring."""
-    lines = getattr(_core, name).__doc__.splitlines()
-    return [line for line in lines if re.match(rf"(\d+\. ``)?{name}\(", line)]
-
-
-def test_same_functions():
-    public = {name for name in dir(_core) if not name.startswith("_") and callable(getattr(_core, name))}
-    assert public == set(stub_signatures())
-
-
-def test_same_arguments_and_types():
-    kinds = {
-        "_Map": "numpy.ndarray[dtype=float32",
-        "_Mask": "numpy.ndarray[dtype=uint8",
-        "_Ranges": "numpy.ndarray[dtype=int32",
-        "_Weights": "numpy.ndarray[dtype=uint16",
-        "_Tiles": "numpy.ndarray[dtype=float64",
-        "_Pixels": "numpy.ndarray[dtype=",
-        "float": "float",
-        "int": "int",
-        "bool": "bool",
-    }
-    for name, (*arguments, returns) in stub_signatures().items():
-        signatures = binary_signatures(name)
-        assert signatures, name
-        for signature in signatures:
-            body = signature[signature.index("(") + 1 : signature.rindex(")")]
-            printed = re.findall(r"(\w+): (.*?)(?=, \w+: |$)", body)
-            assert [argument for argument, _ in printed] == [argument for argument, _ in arguments]
-            for (_, kind), (_, stub) in zip(printed, arguments, strict=True):
-                assert kind.startswith(kinds[stub.removesuffix(" | None")]), (name, kind, stub)
-                assert ("None" in kind) == stub.endswith("None")
-            assert signature.rstrip("`").endswith(f"-> {returns}")
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.aggregate(*MAPS[:2], weights, *MAPS[2:4], messages=wrong, **rest)

@@ -53,7 +53,7 @@ def test_progress_begins_with_the_simulation(tmp_path, monkeypatch):
         progress(Step("matching"))
         raise Stop
 
-    monkeypatch.setattr(demo.pipeline, "disparity", stop)
+    monkeypatch.setattr(demo.api, "disparity", stop)
     steps = []
     with pytest.raises(Stop):
         demo.run(tmp_path / "out", progress=steps.append)

@@ -9,7 +9,7 @@ import reference
 from conftest import textured_pair
 from dualpix.method.match import local_parabolas
 from dualpix.method.prepare import detail
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 RNG = np.random.default_rng(4)
 

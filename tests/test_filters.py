@@ -1,5 +1,7 @@
 """The filters against slow direct versions, and what they do with holes, weights and mistakes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,16 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 import reference_filters as reference
 from dualpix import InputError, ParameterError
-from dualpix.filters import (
-    YUV,
-    bilateral_solver,
-    fill_holes,
-    guided_filter,
-    post_filter,
-    remove_speckles,
-    weighted_median,
-)
-from dualpix.params.presets import preset
+from dualpix.filters import bilateral_solver, fill_holes, guided_filter, remove_speckles, weighted_median
+from dualpix.filters.common import YUV
+from dualpix.filters.post import post_filter
+from dualpix.params import preset
 
 SHAPES = [(1, 1), (1, 23), (19, 1), (2, 2), (13, 22)]
 GUIDED = [guided_filter, bilateral_solver, weighted_median]
@@ -122,7 +118,7 @@ def test_fill_holes(d):
     if (np.abs(d) < 1e9).any():
         np.testing.assert_array_equal(fill_holes(d), reference.fill_holes(d))
     else:
-        with pytest.raises(InputError, match="nothing to fill"):
+        with pytest.raises(InputError, match="no valid pixel to fill"):
             fill_holes(d)
 
 
@@ -225,7 +221,8 @@ def test_a_large_hole_is_filled_from_all_sides():
 def test_after_the_filter_comes_its_median(name, radius):
     d, guide, confidence = scene((30, 40))
     d = fill_holes(d)
-    params = preset("stereo").replace(filter=name, median_radius=radius, median_sigma=0.2, guided_window=5)
+    settings = {"filter": name, "median_radius": radius, "median_sigma": 0.2, "guided_window": 5}
+    params = dataclasses.replace(preset("stereo"), **settings)
     trust = np.maximum(confidence, np.float32(1e-3))
     colours = {"luma": params.solver_luma, "chroma": params.solver_chroma, "xy": params.solver_xy}
     expected = {
@@ -252,13 +249,13 @@ D, GUIDE = np.zeros((4, 5)), np.zeros((4, 5, 3))
         ((D[0], GUIDE, None), "d is 1-D"),
         ((D[:0], GUIDE, None), "d has no pixels"),
         ((D > 0, GUIDE, None), "d is 2-D bool"),
-        ((D, GUIDE[:3], None), r"guide has shape \(3, 5\) but d has \(4, 5\)"),
+        ((D, GUIDE[:3], None), "^guide is 5x3 but d is 5x4: give images of the same size$"),
         ((D, GUIDE - 1, None), "guide"),
         ((D, GUIDE * np.nan, None), "guide"),
-        ((D, GUIDE, D[1:]), r"confidence has shape \(3, 5\)"),
-        ((D, GUIDE, D - 1), "confidence holds values outside"),
-        ((D, GUIDE, D + 2), "confidence holds values outside"),
-        ((D, GUIDE, D * np.nan), "confidence holds values outside"),
+        ((D, GUIDE, D[1:]), "^confidence is 5x3 but d is 5x4: give images of the same size$"),
+        ((D, GUIDE, D - 1), "confidence holds NaN or values outside"),
+        ((D, GUIDE, D + 2), "confidence holds NaN or values outside"),
+        ((D, GUIDE, D * np.nan), "confidence holds NaN or values outside"),
     ],
 )
 def test_bad_arrays(smooth, arguments, message):

@@ -15,7 +15,7 @@ from dualpix.baselines import _wta, wta
 from dualpix.errors import InputError, ParameterError
 from dualpix.evaluation.methods import SEARCHED, Function, Preset, method
 from dualpix.evaluation.outcomes import Scene
-from dualpix.params.presets import preset_names
+from dualpix.params import preset_names
 
 OWN = """
 import numpy as np

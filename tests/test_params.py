@@ -1,14 +1,19 @@
 """Parameters, presets, settings and config files."""
 
+import copy
 import dataclasses
+import inspect
 import json
 import math
+import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import dualpix
 from dualpix.errors import InputError, ParameterError
-from dualpix.params.presets import (
+from dualpix.params import (
     Params,
     load_config,
     parse_setting,
@@ -17,6 +22,9 @@ from dualpix.params.presets import (
     preset_names,
     resolve,
 )
+from dualpix.params.explain import explain, markdown
+from dualpix.params.groups import GROUPS, parameters
+from dualpix.params.needs import ALWAYS, spell
 
 BASE = preset("dslr-a")
 
@@ -117,6 +125,40 @@ def test_to_dict_survives_json(name):
     assert Params(**json.loads(json.dumps(params.to_dict(), allow_nan=False))) == params
 
 
+GROUP_NAMES = ("photometry", "matching", "minima", "aggregation", "scales", "smoothing")
+
+
+def test_groups_hold_every_parameter_once_and_in_order():
+    names = [name for group in GROUPS for name in parameters(group)]
+    assert names == list(BASE.to_dict()) == list(parameters(Params))
+    assert len(set(names)) == len(names)
+    assert not set(names) & set(GROUP_NAMES)
+
+
+@pytest.mark.parametrize(("attribute", "group"), list(zip(GROUP_NAMES, GROUPS, strict=True)))
+def test_a_group_is_an_attribute(attribute, group):
+    part = getattr(BASE, attribute)
+    assert type(part) is group
+    assert dataclasses.asdict(part) == {name: getattr(BASE, name) for name in parameters(group)}
+
+
+def test_a_group_checks_its_values_too():
+    with pytest.raises(ParameterError, match="parameter window must be"):
+        dataclasses.replace(BASE.matching, window=100)
+
+
+@pytest.mark.parametrize("same", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize("params", [BASE, BASE.matching])
+def test_copies_are_equal(same, params):
+    assert same(params) == params
+    assert hash(same(params)) == hash(params)
+
+
+def test_repr_turns_back_and_has_a_line_for_each_group():
+    assert eval(repr(BASE)) == BASE
+    assert len(repr(BASE).splitlines()) == len(GROUPS) + 2
+
+
 @pytest.mark.parametrize(
     ("name", "value", "stored"),
     [
@@ -148,7 +190,7 @@ def test_to_dict_survives_json(name):
     ],
 )
 def test_values_are_stored_in_their_own_type(name, value, stored):
-    result = getattr(BASE.replace(**{name: value}), name)
+    result = getattr(dataclasses.replace(BASE, **{name: value}), name)
     assert result == stored
     assert type(result) is type(stored)
     if isinstance(stored, tuple):
@@ -214,6 +256,197 @@ def test_refusals_say_the_value_and_the_bounds(name, value, says):
 def test_construction_checks_too():
     with pytest.raises(ParameterError, match="parameter paths"):
         Params(**{**BASE.to_dict(), "paths": 6})
+
+
+# ---- parameters without effect -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "says"),
+    [
+        ("auto", {"jump_penalty": 1}, "jump_penalty has no effect with messages=exact: it needs messages=jumps: leave"),
+        ("auto", {"speckles": (9, 1)}, "candidates=1: it needs candidates of 2 or more: leave it out, or set that too"),
+        ("dslr-a", {"window": 5, "robust_tau": (1, 2)}, "robust_tau has no effect with messages=paper: it needs mess"),
+        (
+            "dslr-a",
+            {"subpixel": "histeq", "encc_window": 5},
+            "encc_window has no effect with subpixel=histeq and",
+        ),
+        (
+            "dslr-a",
+            {"median_sigma": 1, "filter": "guided"},
+            "with median_radius=0: it needs filter other than none",
+        ),
+        (
+            "dslr-a",
+            {"iterations": (4,), "prior_weight": 1},
+            "with iterations=4: it needs iterations for 2 or more",
+        ),
+        ("stereo", {"ratio_threshold": 3}, "with candidates=4 and choice=1.5,16: it needs candidates=1, or choice=0,0"),
+    ],
+)
+def test_a_change_without_effect_is_refused(name, changes, says):
+    for change in (preset(name).replace, lambda **settings: resolve(name, settings)):
+        with pytest.raises(ParameterError, match=says):
+            change(**changes)
+
+
+def test_what_a_parameter_needs_may_be_set_with_it():
+    assert preset("auto").replace(jump_penalty=1, messages="jumps").jump_penalty == 1
+
+
+def test_a_value_that_stays_is_no_change():
+    for name in preset_names():
+        assert resolve(name, preset(name).to_dict()) == preset(name)
+    assert BASE.replace(jump_penalty=BASE.jump_penalty, window=3) == BASE.replace(window=3)
+    # what the value needs may go: it is the old one
+    assert preset("stereo-paper").replace(messages="paper").jump_penalty == preset("stereo-paper").jump_penalty
+
+
+def test_effect_of_an_unknown_parameter():
+    with pytest.raises(ParameterError, match="unknown parameter 'widow'"):
+        BASE.has_effect("widow")
+
+
+# Another value for every parameter that needs others; and a combination in which it has an effect.
+OTHER_VALUES = {
+    "encc_window": 3,
+    "noise_floor": 3.0,
+    "ratio_threshold": 9.0,
+    "choice": (0.7, 3.0),
+    "ambiguity": 4.0,
+    "speckles": (300.0, 0.1),
+    "jump_penalty": 7.0,
+    "robust_tau": 0.4,
+    "normalize_iterations": {False: True, True: False},
+    "prior_weight": 2.0,
+    "prior_limit": 0.01,
+    "guided_window": 5,
+    "guided_eps": 1e-3,
+    "solver_luma": 30.0,
+    "solver_chroma": 1.0,
+    "solver_xy": 3,
+    "solver_lambda": 3.0,
+    "solver_confidence": {"curvature": "texture", "texture": "curvature"},
+    "median_radius": 3,
+    "median_sigma": 0.02,
+}
+PHONE_SOLVER = ("phone-paper", {"filter": "solver"})
+EFFECTIVE = {
+    "encc_window": [("dslr-a", {}), ("phone-paper", {"filter": "solver", "subpixel": "histeq"})],
+    "noise_floor": [("auto", {})],
+    "ratio_threshold": [("auto", {}), ("stereo-paper", {})],
+    "choice": [("stereo", {}), ("stereo-paper", {})],
+    "ambiguity": [("stereo-paper", {})],
+    "speckles": [("stereo", {}), ("stereo-paper", {})],
+    "jump_penalty": [("stereo-paper", {})],
+    "robust_tau": [("auto", {}), ("stereo", {})],
+    "normalize_iterations": [("dslr-a", {}), ("stereo-paper", {})],
+    "prior_weight": [("dslr-a", {}), ("auto", {"iterations": (2, 2)})],
+    "prior_limit": [("dslr-a", {}), ("auto", {"iterations": (2, 2)})],
+    "guided_window": [("auto", {"filter": "guided"})],
+    "guided_eps": [("auto", {"filter": "guided"})],
+    "solver_luma": [PHONE_SOLVER],
+    "solver_chroma": [PHONE_SOLVER],
+    "solver_xy": [PHONE_SOLVER],
+    "solver_lambda": [PHONE_SOLVER],
+    "solver_confidence": [PHONE_SOLVER],
+    "median_radius": [PHONE_SOLVER, ("stereo", {"filter": "guided"})],
+    "median_sigma": [("stereo", {"filter": "guided"})],
+}
+COMBINATIONS = [
+    *((name, {}) for name in preset_names()),
+    *((name, {"filter": "guided"}) for name in ("auto", "dslr-a", "stereo")),
+    *((name, {"filter": "solver"}) for name in ("auto", "phone-paper", "stereo-paper")),
+    ("auto", {"iterations": (1, 1)}),
+    ("auto", {"iterations": (1,), "subpixel": "parabola"}),
+    ("auto", {"messages": "jumps", "subpixel": "histeq", "detail": "cost"}),
+    ("dslr-a", {"iterations": (1,), "cost": "zncc", "subpixel": "parabola"}),
+    ("dslr-a", {"iterations": (2, 2), "prior_weight": 0.0, "messages": "exact"}),
+    ("dslr-b", {"cost": "census", "messages": "exact"}),
+    ("phone-paper", {"filter": "solver", "subpixel": "histeq", "solver_confidence": "curvature"}),
+    ("stereo", {"messages": "paper", "filter": "guided", "median_radius": 0}),
+    ("stereo-paper", {"choice": (1.0, 3.0), "subpixel": "parabola", "filter": "solver", "median_radius": 0}),
+]
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    """What `disparity` finds in a small pair with a step in depth, as bytes."""
+    rng = np.random.default_rng(5)
+    scene = np.cumsum(rng.normal(0, 12, (48, 72, 3)), axis=1) % 256
+    left, right = scene[:, 4:68], scene[:, 5:69] + rng.normal(0, 4, (48, 64, 3))
+    right[12:36, 20:40] = scene[12:36, 27:47]
+    views = [np.clip(view, 0, 255).astype(np.uint8) for view in (left, right)]
+
+    def found(params):
+        result = dualpix.disparity(*views, params, axis="x", threads=1)
+        return result.disparity.tobytes(), result.confidence.tobytes(), result.searched, result.warnings
+
+    return found
+
+
+def combination(name, changes):
+    near = {"window": 3.0, "range": (-4.0, 6.0)}
+    return dataclasses.replace(preset(name), **near, **changes)
+
+
+def with_other_value(params, name):
+    value = OTHER_VALUES[name]
+    return dataclasses.replace(params, **{name: value[getattr(params, name)] if isinstance(value, dict) else value})
+
+
+def test_every_parameter_with_needs_is_tried():
+    needy = {name for name, each in parameters(Params).items() if each.needs is not ALWAYS}
+    assert needy == set(OTHER_VALUES) == set(EFFECTIVE)
+
+
+@pytest.mark.parametrize(("name", "changes"), COMBINATIONS)
+def test_a_parameter_said_to_have_no_effect_has_none(outcome, name, changes):
+    params = combination(name, changes)
+    expected = outcome(params)
+    for each in (each for each in OTHER_VALUES if not params.has_effect(each)):
+        other = with_other_value(params, each)
+        assert other != params
+        assert outcome(other) == expected, each
+
+
+@pytest.mark.parametrize(
+    ("parameter", "name", "changes"), [(each, *way) for each, ways in EFFECTIVE.items() for way in ways]
+)
+def test_with_what_it_needs_a_parameter_has_an_effect(outcome, parameter, name, changes):
+    params = combination(name, changes)
+    assert params.has_effect(parameter)
+    assert outcome(with_other_value(params, parameter)) != outcome(params)
+
+
+# ---- explanations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [None, *preset_names()])
+def test_explanations_fit_the_terminal_and_name_every_parameter(name):
+    lines = explain(name).splitlines()
+    assert max(map(len, lines)) <= 100
+    for key in parameters(Params):
+        value = "" if name is None else f" = {spell(getattr(preset(name), key))}"
+        assert sum(line.startswith(f"  {key}{value}  (") for line in lines) == 1
+
+
+def test_explaining_an_unknown_preset():
+    with pytest.raises(ParameterError, match="unknown preset 'dslr'"):
+        explain("dslr")
+
+
+def test_the_documentation_is_up_to_date():
+    page = Path(__file__).parents[1] / "docs" / "parameters.md"
+    assert page.read_text(encoding="utf-8") == markdown(), "run python -m dualpix.params.explain > docs/parameters.md"
+
+
+def test_help_explains_every_parameter():
+    text = inspect.getdoc(Params)
+    for name, each in parameters(Params).items():
+        assert f"\n{name} : {each.expects}\n" in text
+        assert " ".join(each.meaning.split()) in " ".join(text.split())
 
 
 # ---- resolve, settings, config -------------------------------------------------------------------

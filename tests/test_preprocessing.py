@@ -8,7 +8,7 @@ import reference
 from conftest import textured_pair
 from dualpix import _core
 from dualpix.method.prepare import UNSURE, _even_out, prepare
-from dualpix.params.presets import preset
+from dualpix.params import preset
 
 AUTO = preset("auto")
 

@@ -10,10 +10,10 @@ import pytest
 import dualpix
 from conftest import textured_pair
 from dualpix import baselines, cli, preset
-from dualpix.cli.progress import share_done
 from dualpix.evaluation.metrics import bad_pixels
 from dualpix.io import read_map
 from dualpix.io.captures import known_range
+from dualpix.run import share_done
 
 PRESETS = ("stereo", "stereo-paper")
 SHAPE = 110, 170
@@ -207,7 +207,9 @@ def test_the_other_view_is_matched_only_where_it_is_needed():
 
 @pytest.mark.parametrize("options", [{}, {"filter": "guided"}, {"filter": "solver", "mask_occluded": True}])
 def test_progress_never_goes_back(options):
-    shares = [share_done(*call) for call in stages(preset="stereo", iterations=(4, 4), **options)]
+    calls = stages(preset="stereo", iterations=(4, 4), **options)
+    parts = [(*stage.partition(", "), *where) for stage, *where in calls]
+    shares = [share_done(name, *where, view) for name, _, view, *where in parts]
     assert shares == sorted(shares)
 
 

@@ -9,27 +9,29 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import baselines, filters
-    from .camera.calibrate import Calibration, calibrate, read_calibration
+    from . import baselines, filters, metrics
+    from .camera.calibrate import calibrate
+    from .camera.lens import Calibration
+    from .camera.lens_file import read_calibration
     from .camera.simulation import simulate
-    from .evaluation import metrics
     from .io import read_map, read_pair, write_map
     from .io.captures import read_capture
-    from .method.pipeline import Result, disparity
-    from .params.presets import Params, preset
+    from .method.api import disparity
+    from .method.result import Result
+    from .params import Params, preset
 
     __version__: str
 
 # Public names are imported on first use, so that `import dualpix` takes milliseconds. No submodule
 # may bear the name of a function here: importing it would put the module in the function's place.
 _HOMES = {
-    "Calibration": "camera.calibrate",
-    "Params": "params.presets",
-    "Result": "method.pipeline",
+    "Calibration": "camera.lens",
+    "Params": "params",
+    "Result": "method.result",
     "calibrate": "camera.calibrate",
-    "disparity": "method.pipeline",
-    "preset": "params.presets",
-    "read_calibration": "camera.calibrate",
+    "disparity": "method.api",
+    "preset": "params",
+    "read_calibration": "camera.lens_file",
     "read_capture": "io.captures",
     "read_map": "io",
     "read_pair": "io",
@@ -68,7 +70,7 @@ def __getattr__(name: str) -> object:
     elif name in ("baselines", "filters", "metrics"):
         value = import_module(f".{name}", __name__)
     elif name == "__version__":
-        value = _version()
+        value = import_module(".version", __name__).version()
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -77,12 +79,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(__name__)
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0+unknown"

@@ -1,4 +1,4 @@
-"""``python -m dualpix``."""
+"""Run the command with ``python -m dualpix``."""
 
 from .cli import run
 

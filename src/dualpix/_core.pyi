@@ -1,5 +1,8 @@
 """Kernels of dualpix: contiguous float32 maps in and out, the GIL released, the same bytes for any threads."""
 
+import enum
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +13,31 @@ _Weights = npt.NDArray[np.uint16]
 _Tiles = npt.NDArray[np.float64]
 _Pixels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
 
+_Prior = tuple[_Map, _Map, int, float, float]  # A, B, factor, weight, limit
+
 tile: int  # px, the side of the squares of `match`
+
+class Cost(enum.Enum):
+    sad = 0
+    ssd = 1
+    ncc = 2
+    zncc = 3
+    bt = 4
+    census = 5
+
+class Subpixel(enum.Enum):
+    parabola = 0
+    histeq = 1
+    encc = 2
+
+class Minimum(enum.Enum):
+    whole = 0
+    parabola = 1
+
+class Messages(enum.Enum):
+    paper = 0
+    exact = 1
+    jumps = 2
 
 def to_plane(pixels: _Pixels, plane: _Map, weights: _Map, scale: float, threads: int) -> None: ...
 def power(plane: _Map, gamma: float, scale: float, threads: int) -> None: ...
@@ -22,17 +49,18 @@ def match(
     right: _Map,
     alpha: _Map,
     beta: _Map,
+    *,
     first: int,
     count: int,
     taps: _Map,
-    subpixel: int,
+    subpixel: Subpixel,
     bias: _Map,
     encc_window: int,
     encc_left: _Map,
     encc_right: _Map,
     ratio_threshold: float,
     noise_floor: float,
-    cost: int,
+    cost: Cost,
     threads: int,
     ranges: _Ranges | None = None,
 ) -> None: ...
@@ -42,10 +70,8 @@ def condition(
     alpha: _Map,
     beta: _Map,
     divisor: _Map,
-    prior_A: _Map | None,
-    prior_B: _Map | None,
-    prior_weight: float,
-    prior_limit: float,
+    *,
+    priors: Sequence[_Prior],
     invalid_threshold: float,
     threads: int,
 ) -> None: ...
@@ -56,7 +82,8 @@ def aggregate(
     weights: _Weights,
     A: _Map,
     B: _Map,
-    messages: int,
+    *,
+    messages: Messages,
     penalty: float,
     disparity: _Map | None,
     robust_tau: float,
@@ -76,11 +103,12 @@ def find_candidates(
     disparity: _Map,
     curvature: _Map,
     right_winner: _Map,
+    *,
     first: int,
     count: int,
     taps: _Map,
-    minimum: int,
-    cost_kind: int,
+    minimum: Minimum,
+    cost_kind: Cost,
     threads: int,
 ) -> None: ...
 def choose(
@@ -88,6 +116,7 @@ def choose(
     disparity: _Map,
     curvature: _Map,
     guide: _Map,
+    *,
     step: float,
     jump: float,
     edge_sigma: float,
@@ -96,7 +125,7 @@ def choose(
 def refine(left: _Map, right: _Map, d: _Map, textured: _Mask, window: int, threads: int) -> None: ...
 def check_views(left: _Map, right: _Map, consistent: _Mask, most: float, threads: int) -> None: ...
 def sgm(
-    left: _Map, right: _Map, d: _Map, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int
+    left: _Map, right: _Map, d: _Map, *, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int
 ) -> None: ...
 def tile_sums(
     left: _Map,
@@ -105,18 +134,20 @@ def tile_sums(
     k_right: _Map,
     sums: _Map,
     squares: _Map,
+    *,
     margin: int,
     tile: int,
     threads: int,
 ) -> None: ...
 def guided_filter(
-    d: _Map, confidence: _Map | None, guide: _Map, out: _Map, radius: int, eps: float, threads: int
+    d: _Map, confidence: _Map | None, guide: _Map, out: _Map, *, radius: int, eps: float, threads: int
 ) -> None: ...
 def bilateral_solver(
     d: _Map,
     confidence: _Map | None,
     guide: _Map,
     out: _Map,
+    *,
     luma: float,
     chroma: float,
     xy: int,
@@ -125,7 +156,7 @@ def bilateral_solver(
     threads: int,
 ) -> None: ...
 def weighted_median(
-    d: _Map, confidence: _Map | None, guide: _Map, out: _Map, radius: int, sigma: float, threads: int
+    d: _Map, confidence: _Map | None, guide: _Map, out: _Map, *, radius: int, sigma: float, threads: int
 ) -> None: ...
 def remove_speckles(d: _Map, size: int, step: float) -> None: ...
 def fill_holes(d: _Map) -> None: ...

@@ -80,7 +80,7 @@ class Run:
 
 
 def share_done(name: str, scale: int, scales: int, view: str = "") -> float:
-    """Share of the work of `disparity` that is done when a stage begins: each scale has 4 times the pixels of the last."""
+    """Share of the work that is done when a stage begins: each scale has 4 times the pixels of the last."""
     if view:
         return (share_done(name, scale, scales) + (view == "right")) / 2
     if not scale:

@@ -1,16 +1,26 @@
-"""The array types that cross into the kernels, and the numbers of images."""
+"""The types that the stages of the method hand to each other, and the arrays that cross into the kernels."""
 
+import os
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from .errors import InputError
 
-Map = npt.NDArray[np.float32]
-Ranges = npt.NDArray[np.int32]
-Weights = npt.NDArray[np.uint16]
+Image = npt.NDArray[Any]  # HxW or HxWx3 (RGB), uint8, uint16 or float in [0, 1]
+Map = npt.NDArray[np.float32]  # HxW
+Mask = npt.NDArray[np.uint8]  # HxW, 1 where true
+Ranges = npt.NDArray[np.int32]  # first disparity and count of every tile
+Weights = npt.NDArray[np.uint16]  # of the edges between pixels, in the kernels' 16-bit code
+Shape = tuple[int, ...]
+StrPath = str | os.PathLike[str]
+
+
+# ---- small helpers of arrays -----------------------------------------------------------------------------
 
 
 def as_row(values: Iterable[float]) -> Map:
@@ -19,29 +29,161 @@ def as_row(values: Iterable[float]) -> Map:
 
 
 def full_scale(dtype: np.dtype[Any]) -> float:
-    """The largest value an image of that type can hold, 1 for floats."""
+    """The largest value an image of that type can hold; 1 for floats."""
     return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
 
 
-def same_size(first: tuple[str, tuple[int, ...]], *others: tuple[str, tuple[int, ...]]) -> None:
-    """Check that images have the width and height of the first one.
-
-    Parameters
-    ----------
-    first, others
-        The name of an image, a file or an argument, and the shape of its array.
+def same_size(first: tuple[str, Shape], *others: tuple[str, Shape]) -> None:
+    """Refuse images, given as name and shape, that differ in width or height from the first.
 
     Raises
     ------
     InputError
-        If a size differs. The sentence names both images and their sizes.
+        It names both images and their sizes.
     """
-    wanted = _size(first[1])
     for name, shape in others:
-        if _size(shape) != wanted:
-            raise InputError(f"{name} is {_size(shape)} but {first[0]} is {wanted}: give images of the same size")
+        if shape[:2] != first[1][:2]:
+            (height, width), (rows, columns) = shape[:2], first[1][:2]
+            raise InputError(
+                f"{name} is {width}x{height} but {first[0]} is {columns}x{rows}: give images of the same size"
+            )
 
 
-def _size(shape: tuple[int, ...]) -> str:
-    """Width x height, as people write it."""
-    return "x".join(str(length) for length in reversed(shape[:2]))
+# ---- pairs, planes and parabolas --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two views of one shot, of the same size, as the camera stored them.
+
+    Attributes
+    ----------
+    left, right : image
+        HxW or HxWx3 (RGB), uint8, uint16 or float32 in [0, 1].
+    guide : image or None
+        An image of the same size whose edges stop the smoothing; None is the left view.
+    source : dict
+        Path by name ("left", "right", "guide") of those that came from a file.
+    orientation : int
+        EXIF orientation, 1 to 8: how a viewer turns the stored pixels. 1 is "as they are". The views are matched as
+        stored, since left and right belong to the sensor; the finished map is turned upright.
+    """
+
+    left: Image
+    right: Image
+    guide: Image | None = None
+    source: dict[str, str] = field(default_factory=dict)
+    orientation: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.left.shape[0], self.left.shape[1]
+
+    def name(self, which: str) -> str:
+        """What errors call an image: its path, or "left", "right" or "guide"."""
+        return self.source.get(which, which)
+
+
+class Planes(NamedTuple):
+    """The grey planes of one scale, on a 0..255 scale: both views, and the guide whose edges stop the smoothing."""
+
+    left: Map
+    right: Map
+    guide: Map
+
+    def halved(self, threads: int) -> "Planes":
+        """The next coarser scale; its pixel i lies at pixel 2 i of this one."""
+        left, right = _halved(self.left, threads), _halved(self.right, threads)
+        return Planes(left, right, left if self.guide is self.left else _halved(self.guide, threads))
+
+    def transposed(self) -> "Planes":
+        """Rows become columns."""
+        left, right = np.ascontiguousarray(self.left.T), np.ascontiguousarray(self.right.T)
+        return Planes(left, right, left if self.guide is self.left else np.ascontiguousarray(self.guide.T))
+
+    def mirrored(self) -> "Planes":
+        """The pair seen in a mirror: the right view takes the place of the left, and disparities keep their sign."""
+        left, right = np.ascontiguousarray(self.right[:, ::-1]), np.ascontiguousarray(self.left[:, ::-1])
+        return Planes(left, right, left)
+
+    def cropped(self, rows: slice, columns: slice) -> "Planes":
+        """A part of the planes, copied."""
+        left, right = (np.ascontiguousarray(view[rows, columns]) for view in self[:2])
+        return Planes(left, right, left if self.guide is self.left else np.ascontiguousarray(self.guide[rows, columns]))
+
+
+def _halved(plane: Map, threads: int) -> Map:
+    half = np.empty([(n + 1) // 2 for n in plane.shape], np.float32)
+    _core.pyramid_down(plane, half, threads)
+    return half
+
+
+class Agreement(NamedTuple):
+    """How well the two views of a stereo pair confirm each other.
+
+    Attributes
+    ----------
+    confirmed : float
+        Share of the matched pixels that the other view confirms and that are no speckles.
+    ends : dict
+        Share of the pixels that are confirmed and lie within 1 px of an end of the range, by that end (px).
+    """
+
+    confirmed: float
+    ends: dict[int, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Parabolas:
+    """One parabola ``A d^2 + B d`` a pixel: the currency of the method.
+
+    The vertex ``-B / (2 A)`` is the disparity; the curvature A says how sure it is. A local term, a prior and an
+    aggregated belief are all of this type.
+
+    Attributes
+    ----------
+    A, B : float32 maps
+        A is 0 or more, in 1/px^2 where the curvature is relative to the noise.
+    textured : mask or None
+        1 where this scale or a coarser one has matched texture near the pixel.
+    limits : (float, float) or None
+        The disparities that could win, px of this scale.
+    curvatures : tuple of float
+        Mean curvature of the evidence of each scale so far, coarse to fine.
+    agreement : Agreement or None
+        For stereo: how well the views confirm each other at this scale.
+    vertex : float32 map or None
+        The disparity, if it is computed already.
+    """
+
+    A: Map
+    B: Map
+    textured: Mask | None = None
+    limits: tuple[float, float] | None = None
+    curvatures: tuple[float, ...] = ()
+    agreement: Agreement | None = None
+    vertex: Map | None = None
+
+    def disparity(self, threads: int = 1) -> Map:
+        """``d = -B / (2 A)``, 0 where A is 0."""
+        if self.vertex is not None:
+            return self.vertex
+        A, B = np.ascontiguousarray(self.A), np.ascontiguousarray(self.B)
+        d = np.empty_like(A)
+        _core.minimizer(A, B, d, threads)
+        return d
+
+    def curvature(self) -> Map:
+        """A: an inverse variance where messages are exact and curvatures relative to the noise."""
+        return self.A
+
+    def halved(self, threads: int) -> "Parabolas":
+        """The same parabolas at half the size: d halves, so A grows by 4 and B by 2."""
+        return Parabolas(4 * _halved(self.A, threads), 2 * _halved(self.B, threads))
+
+    def cropped(self, rows: slice, columns: slice) -> "Parabolas":
+        """A part of the field, copied."""
+        A, B = (np.ascontiguousarray(each[rows, columns]) for each in (self.A, self.B))
+        textured = None if self.textured is None else np.ascontiguousarray(self.textured[rows, columns])
+        return Parabolas(A, B, textured, self.limits, self.curvatures)

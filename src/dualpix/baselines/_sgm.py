@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError, ParameterError
-from ..method import prepare as preprocessing
+from ..method import grey
 from ..method.match import box_taps
 from ..params.rules import Flag, Odd, Real, check
 from ..run import thread_count
@@ -69,10 +69,11 @@ def sgm(
     views = grey_views(left, right, threads)
     disparities = whole_disparities(range, views[0].shape[1])
     if detail:
-        views = preprocessing.detail(views[0], threads), preprocessing.detail(views[1], threads)
+        views = grey.detail(views[0], threads), grey.detail(views[1], threads)
     d = np.empty_like(views[0])
     try:
-        _core.sgm(*views, d, disparities.start, len(disparities), taps, P1, P2, threads)
+        first, count = disparities.start, len(disparities)
+        _core.sgm(*views, d, first=first, count=count, taps=taps, P1=P1, P2=P2, threads=threads)
     except MemoryError:
         raise InputError(
             f"left and right need {4e-9 * d.size * len(disparities):.3g} GB over {len(disparities)} disparities, more "

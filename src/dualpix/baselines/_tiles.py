@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..filters import LEAST, bilateral_solver
+from ..filters import bilateral_solver
+from ..filters.common import LEAST
 from ..io import read_pair
 from ..run import thread_count
 from ..types import Map
@@ -93,7 +94,7 @@ def tile_moments(left: Map, right: Map, kernels: list[Kernels], threads: int) ->
     e, e2 = np.empty(pixels.shape, np.float32), np.empty(pixels.shape, np.float32)
     for pair in kernels:
         k_left, k_right = (kernel.astype(np.float32, order="C") for kernel in pair)
-        _core.tile_sums(left, right, k_left, k_right, e, e2, margin, TILE, threads)
+        _core.tile_sums(left, right, k_left, k_right, e, e2, margin=margin, tile=TILE, threads=threads)
         yield _around(e) / pixels, _around(e2) / pixels
 
 

@@ -1,4 +1,4 @@
-"""What several baselines begin with: two grey views and the whole disparities to try."""
+"""What several baselines begin with: grey views and the whole disparities to try."""
 
 import math
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..io import read_pair
-from ..method.prepare import LUMA, grey_plane
+from ..method.grey import LUMA, PLAIN, grey_plane
 from ..params.rules import Real, Several, check
 from ..types import Map
 
@@ -20,7 +20,7 @@ LIMITS = Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)
 def grey_views(left: Image, right: Image, threads: int) -> tuple[Map, Map]:
     """Both views as grey planes on a 0..255 scale."""
     pair = read_pair(left, right)
-    return grey_plane(pair.left, LUMA, None, threads), grey_plane(pair.right, LUMA, None, threads)
+    return grey_plane(pair.left, LUMA, PLAIN, threads), grey_plane(pair.right, LUMA, PLAIN, threads)
 
 
 def whole_disparities(limits: tuple[float, float], width: int) -> range:

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from ..io import read_pair
-from ..method.aggregate import minimizer
 from ..method.match import local_parabolas
-from ..method.prepare import detail, prepare
-from ..method.scales import searched
-from ..params.presets import DEFAULT_PRESET, Params, preset
+from ..method.search import Span, searched
+from ..params import DEFAULT_PRESET, Params, preset
 from ..params.rules import check
 from ..run import thread_count
-from ..types import Map
+from ..types import Map, Parabolas
+from ._planes import matched_planes
 from ._views import LIMITS, Image
 
 PARAMS = preset(DEFAULT_PRESET).replace(subpixel="parabola")
@@ -49,9 +47,10 @@ def wta(left: Image, right: Image, range: tuple[float, float] = (-12, 12), *, th
         If a parameter is of the wrong type or out of bounds.
     """
     limits = check("range", range, LIMITS)
-    alpha, beta = _local_term(left, right, limits, PARAMS, thread_count(threads))
-    d: Map = np.clip(minimizer(alpha, beta), *limits)
-    d[~(alpha > 0)] = np.nan
+    threads = thread_count(threads)
+    local = _local_term(left, right, limits, PARAMS, threads)
+    d: Map = np.clip(local.disparity(threads), *limits)
+    d[~(local.A > 0)] = np.nan
     return d
 
 
@@ -60,13 +59,7 @@ def settings(params: Params) -> dict[str, object]:
     return {name: value for name, value in params.to_dict().items() if name in LOCAL}
 
 
-def _local_term(
-    left: Image, right: Image, limits: tuple[float, float], params: Params, threads: int
-) -> tuple[Map, Map]:
-    """alpha and beta of the parabolas of the left view, at full size."""
-    pair = read_pair(left, right)
-    planes = prepare([pair.left, pair.right], params, threads)
-    compared = planes.left, planes.right
-    if params.detail != "none":
-        compared = detail(planes.left, threads), detail(planes.right, threads)
-    return local_parabolas(*compared, searched(limits, 1), params, threads)
+def _local_term(left: Image, right: Image, limits: tuple[float, float], params: Params, threads: int) -> Parabolas:
+    """The parabolas of the left view at full size."""
+    planes = matched_planes(left, right, params.photometry, threads)
+    return local_parabolas(planes, Span(searched(limits, 1)), params.matching, threads)

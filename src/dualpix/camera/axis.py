@@ -1,6 +1,6 @@
-"""Along which axis the views differ: what a shift along x and one along y each explain of their difference.
+"""Along which axis the views differ: how much of their difference a shift along x explains, and one along y.
 
-The views are compared tile by tile at every scale. Brightness does not count: each tile has a gain and an offset.
+The views are compared tile by tile at every scale. Each tile has a gain and an offset, so brightness does not count.
 """
 
 import math
@@ -11,21 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..method.scales import Level, pyramid
-from ..types import Map
+from ..types import Map, Planes
 
-TILE = 16  # px, the side of the tiles whose shift is small; half of that where it is searched for
-COARSEST = 3  # tiles that fit at least into the shorter side of the coarsest scale
-LARGEST = 1_500_000  # pixels; scales with more are left out, they cost much and tell little
-REACH = 32  # px of the coarsest scale, how far larger shifts are searched for
+TILE = 16  # px, side of the tiles for small shifts; half of that for large ones
+COARSEST = 3  # the shorter side of the coarsest scale holds at least this many tiles
+LARGEST = 1_500_000  # pixels; larger scales are left out because they cost much and tell little
+REACH = 32  # px of the coarsest scale: the largest shift that is tried
 
-ALIKE = 1e-3  # squared intensities: what differs less than this does not differ
-SURE = 5.0  # standard deviations of the tiles' votes from a tie
-CLEAR = 2.0  # times, what the tiles gain by one axis rather than the other against the opposite
-LEAST = 0.08  # of the difference that a small shift must explain; by chance, narrow textures explain 0.05 of the noise
-MOST = 0.65  # the same of a large one, the best of many; by chance it explains 0.55
+ALIKE = 1e-3  # squared intensities; a smaller difference counts as none
+SURE = 5.0  # standard deviations by which the tiles' votes must differ from a tie
+CLEAR = 2.0  # the gain of the tiles for one axis must be this many times that of the tiles for the other
+LEAST = 0.08  # share of the difference that a small shift must explain; narrow textures explain 0.05 by chance
+MOST = 0.65  # the same for a large shift, which is the best of many; the best explains 0.55 by chance
 
 Tiles = npt.NDArray[np.float64]
+OTHER = {"x": "y", "y": "x"}
 
 
 class Axis(NamedTuple):
@@ -62,9 +62,18 @@ class Axis(NamedTuple):
             return f"no reliable shift along x or y ({self.evidence}): the disparities along {asked} may mean nothing"
         return f"axis is {asked}, but the views differ along {self.axis}: {self.evidence}"
 
+    def turned(self) -> "Axis":
+        """The same evidence for views whose rows and columns are exchanged."""
+        return Axis(OTHER[self.axis] if self.axis else None, self.y, self.x, self.sureness)
+
     def to_dict(self) -> dict[str, Any]:
         """The same, ready for JSON."""
         return {"found": self.axis, "explained": {"x": self.x, "y": self.y}, "sureness": self.sureness}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Axis":
+        """The inverse of `to_dict`."""
+        return cls(record["found"], record["explained"]["x"], record["explained"]["y"], record["sureness"])
 
 
 class Unexplained(NamedTuple):
@@ -99,7 +108,10 @@ def detect_axis(left: Map, right: Map, threads: int = 1) -> Axis:
 
 def _comparisons(left: Map, right: Map, threads: int) -> Iterator[Axis]:
     halvings = math.log2(max(min(left.shape) / (COARSEST * TILE), 1))
-    coarsest, *finer = pyramid(Level(left, right, left), 1 + int(halvings), threads)
+    levels = [Planes(left, right, left)]
+    for _ in range(int(halvings)):
+        levels.insert(0, levels[0].halved(threads))
+    coarsest, *finer = levels
     yield verdict(large_shifts(coarsest.left, coarsest.right), MOST)
     yield verdict(small_shifts(coarsest.left, coarsest.right, threads), LEAST)
     for level in finer:

@@ -15,8 +15,8 @@ from ..camera.simulation import fill_from_background, simulate
 from ..errors import InputError
 from ..io import OutputSet, encode_map, encode_png, encode_preview, output_folder
 from ..io.sidecar import map_record, to_json
-from ..method import pipeline
-from ..params.presets import DEFAULT_PRESET
+from ..method import api
+from ..method.result import Result
 from ..render.pages import wipe_page
 from ..run import Progress, Step
 from ..types import Map
@@ -25,6 +25,7 @@ from . import metrics
 Image = npt.NDArray[Any]
 Scores = dict[str, float]
 
+PRESET = "auto"
 LARGEST = 3.0  # px; the disparities reach from -LARGEST to LARGEST
 NOISE = 0.005  # STD, where white is 1
 TEXTURED = 2.0  # mean |dI/dx| over TEXTURE_WINDOW, in grey levels per pixel; pixels above have texture
@@ -65,17 +66,17 @@ def run(folder: Path, *, progress: Progress | None = None, force: bool = False) 
             progress(Step("simulation"))
         left, right, truth = simulate(*photograph(), noise=NOISE)
         start = time.perf_counter()
-        result = pipeline.disparity(left, right, progress=progress)
+        result = api.disparity(left, right, PRESET, progress=progress)
         scores = score(left, result.disparity, truth) | {"seconds": time.perf_counter() - start}
         for name, content in _contents(left, right, truth, result, scores).items():
             files.write(paths[name], content)
     return {"scores": scores, "files": [str(path) for path in paths.values()]}
 
 
-def _contents(left: Image, right: Image, truth: Map, result: pipeline.Result, scores: Scores) -> dict[str, bytes]:
+def _contents(left: Image, right: Image, truth: Map, result: Result, scores: Scores) -> dict[str, bytes]:
     record = {
         **map_record("disparity.tiff", result.disparity, "x"),
-        "preset": DEFAULT_PRESET,
+        "preset": PRESET,
         "parameters": result.params.to_dict(),
         "simulation": {"largest_disparity": LARGEST, "noise": NOISE},
         "scores": scores,

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from .. import baselines
 from ..errors import InputError, ParameterError
-from ..method import pipeline
-from ..params.presets import Params, preset, preset_names, unknown_name
+from ..method import api
+from ..params import Params, preset, preset_names, unknown_name
 from ..types import Map
 from .outcomes import Scene
 
@@ -43,7 +43,7 @@ class Preset:
     def run(self, scene: Scene, threads: int) -> Found:
         """Disparity and confidence of the left view."""
         params = self.params.replace(range=scene.range) if scene.range else self.params
-        found = pipeline.disparity(scene.left, scene.right, params, scene.guide, axis=scene.axis, threads=threads)
+        found = api.disparity(scene.left, scene.right, params, scene.guide, axis=scene.axis, threads=threads)
         return found.disparity, found.confidence
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..params.presets import preset
+from ..params import preset
 from .methods import Method, Preset, method
 
 Figures = tuple[float, ...]

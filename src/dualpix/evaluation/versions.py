@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import __version__, _core
+from .. import _core
+from ..version import version
 
 
 def versions() -> dict[str, str]:
@@ -15,7 +16,7 @@ def versions() -> dict[str, str]:
     import cv2
 
     return {
-        "dualpix": __version__,
+        "dualpix": version(),
         "dualpix code": code_digest(),
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -1,7 +1,7 @@
 """Image and map files in, maps and previews out."""
 
 from .atomic import OutputSet, output_folder
-from .images import ImageInfo, Pair, as_image, encode_png, load_image, probe, read_image, read_pair
+from .images import ImageInfo, Pair, as_image, encode_png, load_image, load_stored, probe, read_image, read_pair
 from .maps import check_confidence_path, check_map_path, encode_map, read_map, write_map
 from .previews import check_preview_path, encode_preview, preview, write_preview
 
@@ -17,6 +17,7 @@ __all__ = [
     "encode_png",
     "encode_preview",
     "load_image",
+    "load_stored",
     "output_folder",
     "preview",
     "probe",

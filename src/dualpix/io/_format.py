@@ -1,40 +1,42 @@
-"""What every file format offers to the reader: magic bytes, a header, and the stored values."""
+"""What every format module offers: magic bytes, the header, and the stored values."""
 
 import mmap
 import re
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from numpy.typing import NDArray
+from ..types import Image
+from ._exif import UPRIGHT
 
-Bytes = bytes | mmap.mmap  # the headers of files too large to read are looked at where they are
+Bytes = bytes | mmap.mmap  # Headers are read from a mapped file, so that a huge file is not loaded.
 
 
 class FormatError(Exception):
-    """What is wrong with the content of a file, to be read after the file's name."""
+    """What is wrong with the content of a file. The reader puts the file's name before it."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """Size and kind of the values a file promises; ``channels`` counts no alpha."""
+    """Size and type of the stored values. ``channels`` does not count alpha; ``orientation`` is EXIF's, 1 to 8."""
 
     width: int
     height: int
     channels: int
     dtype: str
+    orientation: int = UPRIGHT
 
 
 class Format(Protocol):
-    """A module that reads one format. It knows bytes, never paths, and raises FormatError."""
+    """A module that reads one format from bytes, without paths, and raises FormatError."""
 
     MAGIC: re.Pattern[bytes]
 
     def header(self, data: Bytes) -> Header: ...
 
-    def decode(self, data: bytes) -> NDArray[Any]: ...
+    def decode(self, data: bytes) -> Image: ...
 
 
 def check_length(found: int, promised: int) -> None:
-    """Refuse raw pixel data that does not fill the promised size exactly."""
+    """Refuse uncompressed pixels that do not have exactly the promised length."""
     if found != promised:
-        raise FormatError(f"has {found} bytes of pixels and a header that promises {promised}: copy it again")
+        raise FormatError(f"has {found} bytes of pixels but its header promises {promised}: copy it again")

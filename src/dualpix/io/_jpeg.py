@@ -1,25 +1,23 @@
-"""JPEG: the segments are walked here for size and completeness, the pixels decoded by OpenCV."""
+"""JPEG: the segments are read here for size, orientation and completeness; OpenCV decodes the pixels."""
 
 import re
 import struct
 from collections.abc import Iterator
-from typing import Any
 
-from numpy.typing import NDArray
-
-from . import _opencv
+from ..types import Image
+from . import _exif, _opencv
 from ._format import Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"\xff\xd8\xff")
 
 # FF00 and the restart markers D0..D7 belong to the compressed pixels.
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-_END = 0xD9
-_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0..15 but DHT, JPG, DAC
+_END, _SCAN, _APP1 = 0xD9, 0xDA, 0xE1
+_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0 to SOF15 without DHT, JPG and DAC
 
 
 def header(data: Bytes) -> Header:
-    """Read the size and kind from the first frame header."""
+    """Read size and type from the first frame header, and the orientation from the Exif segment."""
     for marker, start in _segments(data):
         if marker in _FRAMES and start + 8 <= len(data):
             bits, height, width, channels = struct.unpack_from(">BHHB", data, start + 2)
@@ -27,15 +25,26 @@ def header(data: Bytes) -> Header:
                 raise FormatError(f"is a {bits}-bit JPEG, which cannot be read: export it as PNG or TIFF")
             if channels not in (1, 3):
                 raise FormatError(f"has {channels} colour channels: convert it to grey or RGB")
-            return Header(width, height, channels, "uint8")
-    raise FormatError("is a damaged JPEG without a size: copy or export it again")
+            return Header(width, height, channels, "uint8", _orientation(data))
+    raise FormatError("is a damaged JPEG, its size is missing: copy or export it again")
 
 
-def decode(data: bytes) -> NDArray[Any]:
-    """Decode the pixels; the file must reach its end marker."""
+def decode(data: bytes) -> Image:
+    """Decode the pixels as stored. The end marker must be there."""
     if all(marker != _END for marker, _ in _segments(data)):
         raise FormatError("is cut short: copy or export it again")
     return _opencv.decode(data)
+
+
+def _orientation(data: Bytes) -> int:
+    for marker, start in _segments(data):
+        if marker == _SCAN:
+            break
+        if marker == _APP1:
+            body = data[start + 2 : start + int.from_bytes(data[start : start + 2], "big")]
+            if body.startswith(b"Exif\0"):  # XMP is in such a segment too
+                return _exif.orientation(body)
+    return _exif.UPRIGHT
 
 
 def _segments(data: Bytes) -> Iterator[tuple[int, int]]:

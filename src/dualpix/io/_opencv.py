@@ -1,30 +1,32 @@
-"""OpenCV as a decoder of bytes that raises our error and keeps its own words to itself."""
+"""OpenCV as a decoder of bytes, with our errors and without its prints."""
 
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Image
 from ._format import FormatError
 
 _stderr_lock = threading.Lock()
 
 
-def decode(data: bytes) -> NDArray[Any]:
-    """Decode to HxW or HxWx3 RGB as stored: no EXIF rotation, alpha dropped."""
+def decode(data: bytes) -> Image:
+    """Decode to HxW or HxWx3 RGB. Alpha is dropped.
+
+    JPEG and PNG are not turned by their EXIF orientation, but TIFF is.
+    """
     import cv2
 
     with _quiet():
         try:
-            image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+            image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)  # UNCHANGED ignores EXIF
         except cv2.error:
             image = None
     if image is None:
-        raise FormatError("is damaged, or of a kind or size OpenCV cannot decode: export it again")
+        raise FormatError("is damaged, or OpenCV cannot decode its kind or size: export it again")
     if image.ndim == 3:
         code = cv2.COLOR_BGRA2RGB if image.shape[2] == 4 else cv2.COLOR_BGR2RGB
         image = cv2.cvtColor(image, code)
@@ -33,11 +35,11 @@ def decode(data: bytes) -> NDArray[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    # libjpeg and libpng print straight to the C stderr, which no log level of OpenCV reaches.
+    # libjpeg and libpng print to the C stderr, and no log level of OpenCV stops them.
     with _stderr_lock:
         try:
             saved = os.dup(2)
-        except OSError:  # stderr is closed: nothing to keep quiet
+        except OSError:  # stderr is closed, so nothing is printed
             yield
             return
         null = os.open(os.devnull, os.O_WRONLY)

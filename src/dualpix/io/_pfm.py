@@ -1,10 +1,10 @@
-"""PFM: one float32 a pixel, bottom row first; the sign of the scale tells the byte order."""
+"""PFM: one float32 a pixel, bottom row first. The sign of the scale gives the byte order."""
 
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Map
 from ._format import Bytes, FormatError, Header, check_length
 
 MAGIC = re.compile(rb"P[fF]\s")
@@ -17,14 +17,14 @@ def header(data: Bytes) -> Header:
     return _parse(data)[0]
 
 
-def decode(data: bytes) -> NDArray[np.float32]:
-    """Return the stored values, top row first. The scale's size is a display hint and not applied."""
+def decode(data: bytes) -> Map:
+    """Return the stored values, top row first. They are not multiplied by the scale, which is a display hint."""
     head, stored, start = _parse(data)
     check_length(len(data) - start, head.width * head.height * 4)
     return np.frombuffer(data, stored, offset=start).reshape(head.height, head.width)[::-1].astype(np.float32)
 
 
-def encode(values: NDArray[np.float32]) -> bytes:
+def encode(values: Map) -> bytes:
     """Encode little-endian with scale -1."""
     height, width = values.shape
     return f"Pf\n{width} {height}\n-1.0\n".encode() + values[::-1].astype("<f4").tobytes()

@@ -1,11 +1,10 @@
-"""PGM and PPM, binary (P5, P6) and ASCII (P2, P3), 8 and 16 bit."""
+"""PGM and PPM: binary (P5, P6) and ASCII (P2, P3), 8 and 16 bit."""
 
 import re
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Image
 from ._format import Bytes, FormatError, Header, check_length
 
 MAGIC = re.compile(rb"P[2356][\s#]")
@@ -15,12 +14,12 @@ _HEADER = re.compile(rb"P([2356])" + (_GAP + rb"(\d{1,9})") * 3 + rb"(?:\s|$)")
 
 
 def header(data: Bytes) -> Header:
-    """Read the size and kind from the text header."""
+    """Read size and type from the text header."""
     return _parse(data)[0]
 
 
-def decode(data: bytes) -> NDArray[Any]:
-    """Return the stored numbers; they are not stretched from the file's maximum to the full range."""
+def decode(data: bytes) -> Image:
+    """Return the stored numbers. They are not stretched from the file's maximum to the full range."""
     head, largest, ascii_digits, start = _parse(data)
     shape = (head.height, head.width, head.channels)[: 2 if head.channels == 1 else 3]
     size = head.height * head.width * head.channels
@@ -38,18 +37,18 @@ def _parse(data: Bytes) -> tuple[Header, int, bool, int]:
         raise FormatError("has a damaged PGM or PPM header: export it again")
     kind, width, height, largest = (int(field) for field in found.groups())
     if not 0 < largest < 2**16:
-        raise FormatError(f"claims a largest value of {largest}, but PGM and PPM hold 1 to 65535")
+        raise FormatError(f"claims a largest value of {largest}, but PGM and PPM hold 1 to 65535: export it again")
     dtype = "uint8" if largest < 2**8 else "uint16"
     return Header(width, height, 3 if kind in (3, 6) else 1, dtype), largest, kind in (2, 3), found.end()
 
 
-def _ascii(words: list[bytes], size: int, largest: int) -> NDArray[Any]:
+def _ascii(words: list[bytes], size: int, largest: int) -> Image:
     if len(words) != size:
-        raise FormatError(f"holds {len(words)} values where its header promises {size}: copy it again")
+        raise FormatError(f"holds {len(words)} values but its header promises {size}: copy it again")
     try:
         values = np.array([int(word) for word in words])
     except ValueError:
-        raise FormatError("holds something else than numbers: export it again") from None
+        raise FormatError("holds words that are not numbers: export it again") from None
     if values.min() < 0 or values.max() > largest:
         raise FormatError(f"holds values outside 0..{largest}, the range in its header: export it again")
     return values

@@ -1,18 +1,16 @@
-"""From a path to the stored numbers: format by content, size checked before pixels are allocated."""
+"""From a path to the stored values. The content gives the format; the size is checked before any pixel is read."""
 
 import mmap
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
+from ..types import Image, StrPath
 from . import _jpeg, _npy, _pfm, _png, _pnm, _tiff
+from ._exif import UPRIGHT
 from ._format import Format, FormatError
-from ._types import StrPath
 
 IMAGE_FORMATS: Mapping[str, Format] = {"PNG": _png, "JPEG": _jpeg, "TIFF": _tiff, "PGM/PPM": _pnm}
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy}
@@ -23,7 +21,21 @@ _LONGEST_MAGIC = 8
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What the header of an image or map file says; ``channels`` is 1 or 3, alpha not counted."""
+    """What the header of an image or map file says.
+
+    Attributes
+    ----------
+    path, format
+        The file, and the name of its format.
+    width, height
+        Size of the stored pixels, before they are turned upright.
+    channels
+        1 or 3. Alpha is not counted.
+    dtype
+        Type of the values that are read.
+    orientation
+        The EXIF orientation, 1 to 8; 1 if the file has none.
+    """
 
     path: Path
     format: str
@@ -31,15 +43,16 @@ class ImageInfo:
     height: int
     channels: int
     dtype: str
+    orientation: int = UPRIGHT
 
 
 def probe(path: StrPath) -> ImageInfo:
-    """Read size and kind of an image or map file without decoding it.
+    """Read size, type and orientation of an image or map file without decoding it.
 
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, PGM, PPM, PFM or NPY file; its content decides, not its suffix.
+        A PNG, JPEG, TIFF, PGM, PPM, PFM or NPY file. The content gives the format, not the suffix.
 
     Raises
     ------
@@ -49,7 +62,7 @@ def probe(path: StrPath) -> ImageInfo:
     return _open(path, MAP_FORMATS)[0]
 
 
-def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, NDArray[Any]]:
+def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image]:
     """Return the header and the values exactly as stored."""
     info, data = _open(path, formats)
     _check_pixels(info)
@@ -75,7 +88,7 @@ def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap
 
 
 def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
-    """Return the format's name and the bytes, mapped: nothing is read before somebody looks at it."""
+    """Return the name of the format, and the bytes as a mapped file: only what is used is read."""
     try:
         with open(path, "rb") as file:
             start = file.peek(_LONGEST_MAGIC)
@@ -92,7 +105,7 @@ def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error
     if not start:
         raise InputError(f"{path}: is empty: copy or export it again")
-    raise InputError(f"{path}: its content is in none of the formats read here: {', '.join(formats)}")
+    raise InputError(f"{path}: is in none of the formats read here ({', '.join(formats)}): export it in one of them")
 
 
 def _check_pixels(info: ImageInfo) -> None:
@@ -100,7 +113,7 @@ def _check_pixels(info: ImageInfo) -> None:
     if pixels > limit:
         raise InputError(
             f"{info.path}: {info.width}x{info.height} are {pixels} pixels, over the limit of {limit}: "
-            f"if that is right, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
+            f"to read it, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
         )
 
 

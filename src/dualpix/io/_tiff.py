@@ -1,4 +1,7 @@
-"""TIFF: tifffile reads the structure and most pixels, OpenCV the compressions tifffile lacks."""
+"""TIFF: tifffile reads the structure and most pixels, OpenCV the compressions that tifffile lacks.
+
+A file is read if its first page is an image and all others are smaller copies of it (a pyramid).
+"""
 
 import logging
 import math
@@ -6,41 +9,43 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import _opencv
+from ..types import Image
+from . import _exif, _opencv
 from ._format import Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"II[*+]\0|MM\0[*+]")
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR = 0, 1, 2, 3, 6
 _KINDS = (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR)
+_SENSOR_KINDS = (32803, 34892)  # colour filter array, linear raw
 _SEPARATE_PLANES = 2
 _DNG_VERSION, _ORIENTATION = 50706, 274
+_MOST_NAMED = 6  # images listed in an error
 _UNCOMPRESSED = 1
 _PLAIN_COMPRESSIONS = (_UNCOMPRESSED, 8, 32773, 32946)  # none, deflate, PackBits, old deflate
 _PLAIN_PREDICTORS = (1, 2)  # none, horizontal differences
 
-# Without any handler Python prints tifffile's warnings on stderr; an application's handlers still get them.
+# Without a handler Python prints tifffile's warnings on stderr. Handlers of an application still get them.
 logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
 def header(data: Bytes) -> Header:
-    """Read the size and kind from the first page."""
+    """Read size, type and orientation from the first page."""
     with _page(data) as page:
         if page.photometric == _PALETTE or page.bitspersample == 1:
             dtype = "uint8"
         else:
             dtype = "float32" if page.dtype.kind == "f" else page.dtype.name
         channels = 1 if page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 3
-        return Header(int(page.imagewidth), int(page.imagelength), channels, dtype)
+        return Header(int(page.imagewidth), int(page.imagelength), channels, dtype, _orientation(page))
 
 
-def decode(data: bytes) -> NDArray[Any]:
-    """Return the stored numbers, palette and 1-bit images expanded to uint8, white as the largest."""
+def decode(data: bytes) -> Image:
+    """Return the pixels as stored. Palette and 1-bit images become uint8; white is the largest value."""
     with _page(data) as page:
         _check_extent(data, page)
         if (
@@ -49,12 +54,12 @@ def decode(data: bytes) -> NDArray[Any]:
             or page.photometric == _YCBCR
         ):
             return _decode_compressed(data, page)
-        image: NDArray[Any] = page.asarray()
+        image: Image = page.asarray()
         return _expand(page, np.moveaxis(image, 0, -1) if page.planarconfig == _SEPARATE_PLANES else image)
 
 
 def _check_extent(data: bytes, page: Any) -> None:
-    # tifffile fills strips and tiles that are missing with zeros.
+    # tifffile fills missing strips and tiles with zeros.
     spans = list(zip(page.dataoffsets, page.databytecounts, strict=True))
     complete = len(spans) == math.prod(page.chunked)
     if not complete or any(count < 1 or offset + count > len(data) for offset, count in spans):
@@ -63,17 +68,28 @@ def _check_extent(data: bytes, page: Any) -> None:
         raise FormatError("is cut short: copy or export it again")
 
 
-def _decode_compressed(data: bytes, page: Any) -> NDArray[Any]:
-    # OpenCV turns by the orientation tag, multiplies colour by alpha and inverts 8-bit white-is-zero only.
-    turned = _ORIENTATION in page.tags and page.tags[_ORIENTATION].value != 1
-    if turned or page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uif":
+def _decode_compressed(data: bytes, page: Any) -> Image:
+    # OpenCV multiplies colour by alpha, and inverts white-is-zero images only if they have 8 bits.
+    if page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uif":
         raise FormatError("has a compression that cannot be read here: save it uncompressed or as PNG")
-    return _opencv.decode(data)
+    return _opencv.decode(data if _orientation(page) == _exif.UPRIGHT else _without_orientation(data, page))
 
 
-def _expand(page: Any, image: NDArray[Any]) -> NDArray[Any]:
+def _orientation(page: Any) -> int:
+    return _exif.valid(page.tags[_ORIENTATION].value) if _ORIENTATION in page.tags else _exif.UPRIGHT
+
+
+def _without_orientation(data: bytes, page: Any) -> bytes:
+    """Set the orientation tag to 1, because OpenCV turns TIFF images by it."""
+    tag = page.tags[_ORIENTATION]
+    start, end = tag.valueoffset, tag.valueoffset + tag.valuebytecount
+    value = _exif.UPRIGHT.to_bytes(end - start, "little" if page.parent.byteorder == "<" else "big")
+    return data[:start] + value + data[end:]
+
+
+def _expand(page: Any, image: Image) -> Image:
     if page.photometric == _PALETTE:
-        colours: NDArray[Any] = page.colormap.T
+        colours: Image = page.colormap.T
         if colours.max() > 255:  # 16 bits by the standard, but some write 8
             colours = colours >> 8
         image = colours.astype(np.uint8)[image]
@@ -86,34 +102,64 @@ def _expand(page: Any, image: NDArray[Any]) -> NDArray[Any]:
     return image
 
 
+class _Named(NamedTuple):
+    """One image of a file, and where it is."""
+
+    place: str
+    page: Any
+
+    def __str__(self) -> str:
+        reduced = " thumbnail" if self.page.is_reduced else ""
+        return f"{self.place}: {self.page.imagewidth}x{self.page.imagelength}{reduced}"
+
+
 @contextmanager
 def _page(data: Bytes) -> Iterator[Any]:
-    """Open the one page that can be the image; any failure inside tifffile means a damaged file."""
+    """Open the page that holds the image. Any failure inside tifffile means a damaged file."""
     import tifffile
 
     try:
         with tifffile.TiffFile(cast(IO[bytes], BytesIO(data) if isinstance(data, bytes) else data)) as tiff:
-            pages: list[Any] = list(tiff.pages)
-            _check(data, pages[0], sum(not page.is_reduced for page in pages))
-            yield pages[0]
+            images = _images(tiff)
+            _check_choice(data, images)
+            _check_kind(images[0].page)
+            yield images[0].page
     except (FormatError, MemoryError):
         raise
     except Exception as error:  # tifffile raises whatever its arithmetic runs into
         raise FormatError("is a damaged TIFF: copy or export it again") from error
 
 
-def _channels_stored(page: Any) -> int:
-    return 3 if page.photometric in (_RGB, _YCBCR) else 1
+def _images(tiff: Any) -> list[_Named]:
+    """Return all pages, then their SubIFDs."""
+    pages = [_Named(f"page {i}", page) for i, page in enumerate(tiff.pages, 1)]
+    subs = [_Named(f"SubIFD of {place}", sub) for place, page in pages for sub in page.pages or ()]
+    if len(subs) < sum(len(page.subifds or ()) for _, page in pages):  # tifffile skips those outside the file
+        raise FormatError("is cut short: copy or export it again")
+    return pages + subs
 
 
-def _check(data: Bytes, page: Any, images: int) -> None:
-    if data[8:10] == b"CR" or _DNG_VERSION in page.tags or page.is_reduced:
-        raise FormatError("is a camera raw file: export the view as PNG or TIFF")
-    if images > 1:
-        raise FormatError(f"holds {images} images: save the one to use as a file of its own")
+def _check_choice(data: Bytes, images: list[_Named]) -> None:
+    """Refuse a file unless its first page is clearly the image."""
+    named = ", ".join(map(str, images[:_MOST_NAMED]))
+    if len(images) > _MOST_NAMED:
+        named += f" and {len(images) - _MOST_NAMED} more"
+    first = images[0].page
+    sensor = any(image.page.photometric in _SENSOR_KINDS for image in images)
+    if data[8:10] == b"CR" or _DNG_VERSION in first.tags or sensor:
+        raise FormatError(f"is a camera raw file ({named}): export the two views as PNG or TIFF")
+    if first.is_reduced and len(images) == 1:
+        raise FormatError(f"holds only a thumbnail ({named}): export the full image")
+    if first.is_reduced or sum(not image.page.is_reduced for image in images) > 1:
+        raise FormatError(f"holds {len(images)} images ({named}): save the one to use as a file of its own")
+
+
+def _check_kind(page: Any) -> None:
+    """Refuse an image that is not grey, RGB or palette."""
     bits = (8,) if page.photometric == _PALETTE else (1, 8, 16, 32, 64)
     if page.photometric not in _KINDS or page.bitspersample not in bits or page.dtype is None:
         raise FormatError("is neither grey, RGB nor 8-bit palette: convert it to grey or RGB")
     alpha = len(page.extrasamples)
-    if page.imagedepth != 1 or alpha > 1 or page.samplesperpixel - alpha != _channels_stored(page):
+    stored = 3 if page.photometric in (_RGB, _YCBCR) else 1
+    if page.imagedepth != 1 or alpha > 1 or page.samplesperpixel - alpha != stored:
         raise FormatError("has an unusual number of channels: convert it to grey or RGB")

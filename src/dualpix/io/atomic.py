@@ -8,19 +8,19 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 
 from ..errors import OutputError
-from ._types import StrPath
+from ..types import StrPath
 
 __all__ = ["OutputSet", "output_folder"]
 
 
 @contextmanager
 def output_folder(path: StrPath) -> Iterator[None]:
-    """Make a folder for outputs if it is missing, and remove it again if the block fails and left it empty.
+    """Make a folder for outputs if it is missing. Remove it again if the block fails and the folder is empty.
 
     Raises
     ------
     OutputError
-        If it cannot be made or is something else than a folder.
+        If the folder cannot be made, or the path is not a folder.
     """
     made = not os.path.exists(path)
     try:
@@ -40,7 +40,9 @@ def output_folder(path: StrPath) -> Iterator[None]:
 
 
 class OutputSet:
-    """Files that are checked first, written beside their targets, and put in place together.
+    """Output files that appear together at the end, or not at all.
+
+    The paths are checked at once. The data goes into temporary files, which are renamed at the end of the block.
 
     >>> with OutputSet(["map.tiff", "map.json"], inputs=["left.png", "right.png"]) as outputs:
     ...     ...  # compute
@@ -52,18 +54,17 @@ class OutputSet:
     paths
         All files that may be written.
     inputs
-        Files that must not be among them.
+        Files that must not be overwritten.
     force
         Replace files that exist.
     roles
-        What errors say of paths the user did not name, such as ``{"map.json": "the sidecar of map.tiff"}``.
+        How errors explain paths that the user did not name, such as ``{"map.json": "the sidecar of map.tiff"}``.
 
     Raises
     ------
     OutputError
-        At once if a folder is missing or not writable, a file exists without `force`, or a path is an
-        input or named twice; later if writing fails. What was there
-        before stays, unless putting the finished files in place fails half-way.
+        At once if a folder is missing or not writable, a file exists without `force`, or a path is an input or named
+        twice; later if writing fails. Existing files stay as they were, unless renaming fails half-way.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class OutputSet:
         self._force = force
         self._roles = roles or {}
         self._targets: dict[str, str] = {}
-        self._written: dict[str, str] = {}  # temporary file by target
+        self._written: dict[str, str] = {}  # target: temporary file
         protected = list(inputs)
         for path in paths:
             if any(_same(path, other) for other in protected):
@@ -87,7 +88,7 @@ class OutputSet:
         self._check()
 
     def write(self, path: StrPath, data: bytes | memoryview) -> None:
-        """Keep `data` for `path`, one of the paths of this set, until the end of the ``with`` block."""
+        """Keep the data of one of the paths until the end of the ``with`` block."""
         target = self._targets[os.fspath(path)]
         temporary = os.path.join(os.path.dirname(target), f".dualpix-{secrets.token_hex(8)}.part")
         self._written[target] = temporary
@@ -105,7 +106,7 @@ class OutputSet:
     ) -> None:
         try:
             if error is None:
-                self._check()  # again: the computation may have taken minutes
+                self._check()  # Check again, because the computation may have taken minutes.
                 self._put_in_place()
         finally:
             for temporary in self._written.values():

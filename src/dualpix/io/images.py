@@ -1,64 +1,54 @@
-"""Images in: from files or arrays to contiguous grey or RGB arrays, and pairs of views that agree."""
+"""Images in: files or arrays become contiguous grey or RGB arrays, and two views become a pair."""
 
 import math
 import os
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..types import Image, Pair, StrPath, same_size
+from ._exif import UPRIGHT
 from ._reader import IMAGE_FORMATS, ImageInfo, probe, read
-from ._types import StrPath
+from .orientation import as_stored, swaps_axes, upright
 
-__all__ = ["ImageInfo", "Pair", "as_image", "encode_png", "load_image", "probe", "read_image", "read_pair"]
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two views of one shot, of the same size.
-
-    Attributes
-    ----------
-    left, right
-        HxW or HxWx3 (RGB), uint8, uint16 or float32 in [0, 1].
-    guide
-        An image of the same size whose edges guide the smoothing, or None for the left view.
-    source
-        Path by name ("left", "right", "guide") of those that came from a file.
-    """
-
-    left: NDArray[Any]
-    right: NDArray[Any]
-    guide: NDArray[Any] | None
-    source: dict[str, str]
+__all__ = [
+    "ImageInfo",
+    "Pair",
+    "as_image",
+    "encode_png",
+    "load_image",
+    "load_stored",
+    "probe",
+    "read_image",
+    "read_pair",
+]
 
 
-def read_image(path: StrPath) -> NDArray[Any]:
-    """Read an image exactly as stored.
+def read_image(path: StrPath) -> Image:
+    """Read an image upright, as a viewer shows it: turned by its EXIF orientation.
 
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, PGM or PPM file; its content decides, not its suffix.
+        A PNG, JPEG, TIFF, PGM or PPM file. The content gives the format, not the suffix.
 
     Returns
     -------
     ndarray
-        HxW or HxWx3 (RGB), uint8, uint16 or float32 in [0, 1], contiguous. There is no EXIF rotation
-        and no gamma; alpha is dropped; palette and 1-bit images become uint8.
+        HxW or HxWx3 (RGB), uint8, uint16 or float32 in [0, 1], contiguous. The values are those of the file, without
+        any gamma. Alpha is dropped; palette and 1-bit images become uint8.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is damaged, or has more pixels than 2**28 or the environment
-        variable ``DUALPIX_MAX_PIXELS``.
+        If the file cannot be read, is damaged, or has more pixels than the environment variable
+        ``DUALPIX_MAX_PIXELS`` allows (2**28 if it is not set).
     """
-    return as_image(read(path, IMAGE_FORMATS)[1], os.fspath(path))
+    return upright(*_read_stored(path))
 
 
-def as_image(array: ArrayLike, name: str) -> NDArray[Any]:
+def as_image(array: ArrayLike, name: str) -> Image:
     """Check an image in memory and make it contiguous.
 
     Parameters
@@ -76,11 +66,11 @@ def as_image(array: ArrayLike, name: str) -> NDArray[Any]:
     try:
         image = np.asarray(array)
     except ValueError:
-        raise InputError(f"{name}: is not an array: its rows differ in length") from None
+        raise InputError(f"{name}: has rows of different lengths: give an HxW or HxWx3 array") from None
     if image.ndim != 2 and not (image.ndim == 3 and image.shape[2] == 3):
-        raise InputError(f"{name}: must be HxW or HxWx3, not an array of shape {image.shape}")
+        raise InputError(f"{name}: is an array of shape {image.shape}: give HxW or HxWx3")
     if image.size == 0:
-        raise InputError(f"{name}: has no pixels, its shape is {image.shape}")
+        raise InputError(f"{name}: has no pixels, its shape is {image.shape}: give an image with pixels")
     if image.dtype.kind == "f" and image.dtype.itemsize <= 8:
         _check_unit_range(image, name)
         return np.ascontiguousarray(image, np.float32)
@@ -99,41 +89,77 @@ def encode_png(image: ArrayLike) -> bytes:
     return bytes(cv2.imencode(".png", pixels if pixels.ndim == 2 else pixels[..., ::-1])[1])
 
 
-def load_image(image: StrPath | ArrayLike, name: str) -> NDArray[Any]:
-    """Return `image` checked as by `as_image`, read first if it is a path."""
+def load_image(image: StrPath | ArrayLike, name: str) -> Image:
+    """Return an image upright, from a path as by `read_image` or from an array as by `as_image`.
+
+    Parameters
+    ----------
+    image
+        A path or an array.
+    name
+        The argument that errors name.
+    """
+    return upright(*load_stored(image, name))
+
+
+def load_stored(image: StrPath | ArrayLike, name: str) -> tuple[Image, int]:
+    """Return the pixels of an image as stored, and its EXIF orientation, which is 1 for an array; see `load_image`."""
     if not isinstance(image, (str, os.PathLike)):
-        return as_image(image, name)
+        return as_image(image, name), UPRIGHT
     if not os.fspath(image):
         raise InputError(f"{name} is an empty path: give the name of a file")
-    return read_image(image)
+    return _read_stored(image)
 
 
 def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None) -> Pair:
-    """Read two views of one shot and check that they belong together.
+    """Read two views of one shot, as stored, and check that they belong together.
 
     Parameters
     ----------
     left, right
-        Paths or arrays; see `read_image` and `as_image`.
+        Paths or arrays; see `load_stored`.
     guide
-        An image of the same size to guide the smoothing instead of the left view.
+        An image to guide the smoothing instead of the left view. Upright it has the size of the upright views: the
+        guide is turned by its own EXIF orientation first, and then into the frame of the views.
 
     Raises
     ------
     InputError
-        If one of them cannot be used, or they differ in size.
+        If one of them cannot be used, or they differ in size, or the views differ in orientation.
     """
     given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
     source = {name: os.fspath(x) for name, x in given.items() if isinstance(x, (str, os.PathLike))}
-    images = {name: load_image(x, name) for name, x in given.items()}
-    said = {name: "{0} is {2}x{1}".format(source.get(name, name), *image.shape) for name, image in images.items()}
-    for name, image in images.items():
-        if image.shape[:2] != images["left"].shape[:2]:
-            raise InputError(f"{said[name]} but {said['left']}: give images of the same size")
-    return Pair(images["left"], images["right"], images.get("guide"), source)
+    said = {name: source.get(name, name) for name in given}
+    (left_view, orientation), (right_view, other) = load_stored(left, "left"), load_stored(right, "right")
+    _check_orientations((said["left"], orientation), (said["right"], other))
+    same_size((said["left"], left_view.shape), (said["right"], right_view.shape))
+    if guide is None:
+        return Pair(left_view, right_view, None, source, orientation)
+    picture = load_image(guide, "guide")
+    height, width = left_view.shape[:2]
+    seen = (width, height) if swaps_axes(orientation) else (height, width)
+    same_size((said["left"], seen), (said["guide"], picture.shape))
+    return Pair(left_view, right_view, as_stored(picture, orientation), source, orientation)
 
 
-def _check_unit_range(image: NDArray[Any], name: str) -> None:
+def _read_stored(path: StrPath) -> tuple[Image, int]:
+    info, stored = read(path, IMAGE_FORMATS)
+    return as_image(stored, os.fspath(path)), info.orientation
+
+
+def _check_orientations(*views: tuple[str, int]) -> None:
+    """Refuse two views that differ in EXIF orientation, the turned one named first."""
+    (name, first), (other, second) = sorted(views, key=lambda view: view[1] == UPRIGHT)
+    if first == second:
+        return
+    contrast = "is not" if second == UPRIGHT else "differently"
+    raise InputError(
+        f"{name} is to be turned (EXIF orientation {first}) but {other} {contrast} ({second}): "
+        "give two views of one shot"
+    )
+
+
+def _check_unit_range(image: Image, name: str) -> None:
     low, high = float(image.min()), float(image.max())
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(f"{name}: holds NaN or infinite values: replace them first")

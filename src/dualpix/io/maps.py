@@ -1,33 +1,32 @@
-"""Maps in and out: float32 HxW, NaN where invalid, format by suffix when writing, by content when reading."""
+"""Maps in and out: HxW float32, NaN where invalid. Reading goes by content, writing by suffix."""
 
 import os
 from collections.abc import Callable, Iterable
 from io import BytesIO
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError, OutputError
+from ..types import Map, StrPath
 from . import _npy, _pfm
 from ._reader import MAP_FORMATS, read
-from ._types import StrPath
 from .atomic import OutputSet
 
 __all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
 
-_KITTI_UNIT = 256  # codes a pixel of disparity; code 0 means invalid
+_KITTI_UNIT = 256  # Codes per pixel of disparity. Code 0 means invalid.
 _KITTI_LARGEST = 2**16 - 1
 
 
 def write_map(path: StrPath, map: ArrayLike) -> None:
-    """Write a map, whole or not at all; an existing file is replaced.
+    """Write a map, whole or not at all. An existing file is replaced.
 
     Parameters
     ----------
     path
-        The suffix decides: .tif or .tiff, .pfm and .npy hold float32 exactly, NaN and negative values
-        included; .png is 16-bit KITTI: 1/256 px steps, 0 to 255.996 px, NaN as 0.
+        The suffix gives the format. .tif, .tiff, .pfm and .npy hold float32 exactly, with NaN and negative values.
+        .png is 16-bit KITTI: steps of 1/256 px from 0 to 255.996 px, NaN as 0.
     map
         HxW; disparities in pixels, ``x_left - x_right``, larger is nearer.
 
@@ -41,20 +40,20 @@ def write_map(path: StrPath, map: ArrayLike) -> None:
         outputs.write(path, data)
 
 
-def read_map(path: StrPath) -> NDArray[np.float32]:
-    """Read a map or ground truth.
+def read_map(path: StrPath) -> Map:
+    """Read a map or ground truth as stored. It is never turned by an EXIF orientation.
 
     Parameters
     ----------
     path
-        PFM, NPY, TIFF, PNG, JPEG, PGM or PPM; its content decides, not its suffix. 16-bit PNG is KITTI
-        (value/256, 0 is invalid), as `write_map` writes it; all other integers are taken as they are
-        (`read_image` gives the plain codes of a 16-bit PNG). RGB files are accepted if they are grey.
+        PFM, NPY, TIFF, PNG, JPEG, PGM or PPM. The content gives the format, not the suffix. A 16-bit PNG is KITTI
+        (value/256, 0 is invalid), as `write_map` writes it; `read_image` gives its plain codes. All other integers are
+        taken as they are. An RGB file must be grey.
 
     Returns
     -------
     ndarray
-        HxW float32; NaN where invalid. Infinity, Middlebury's mark for unknown, becomes NaN.
+        HxW float32, NaN where invalid. Infinity is Middlebury's mark for unknown and becomes NaN.
     """
     info, stored = read(path, MAP_FORMATS)
     if stored.ndim == 3:
@@ -62,8 +61,8 @@ def read_map(path: StrPath) -> NDArray[np.float32]:
             raise InputError(f"{path}: is a colour image, but a map has one value a pixel: give a grey one")
         stored = stored[..., 0]
     if stored.dtype.kind not in "buif":
-        raise InputError(f"{path}: holds {stored.dtype} values, but a map needs real numbers")
-    with np.errstate(over="ignore"):  # float64 beyond float32 is unknown, as infinity is
+        raise InputError(f"{path}: holds {stored.dtype} values, but a map needs real numbers: save it as float")
+    with np.errstate(over="ignore"):  # A float64 beyond float32 becomes infinity, which is unknown.
         values = np.array(stored, np.float32, order="C")
     values[np.isinf(values)] = np.nan
     if info.format == "PNG" and stored.dtype == np.uint16:
@@ -73,12 +72,12 @@ def read_map(path: StrPath) -> NDArray[np.float32]:
 
 
 def encode_map(path: StrPath, map: ArrayLike) -> bytes | memoryview:
-    """Return the bytes `write_map` writes; errors name `path`, nothing is written."""
+    """Return the bytes that `write_map` writes. Errors name `path`."""
     encode = _ENCODERS[check_map_path(path)]
     values = np.asarray(map)
     if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "buif":
         kind = f"shape {values.shape} and type {values.dtype}"
-        raise OutputError(f"{path}: a map is a non-empty HxW array of real numbers, not one of {kind}")
+        raise OutputError(f"{path}: the map has {kind}: give a non-empty HxW array of real numbers")
     try:
         return encode(np.ascontiguousarray(values, np.float32))
     except ValueError as error:
@@ -91,7 +90,7 @@ def check_map_path(path: StrPath) -> str:
 
 
 def check_confidence_path(path: StrPath) -> str:
-    """The same for a confidence, 0 to 1, which 16-bit KITTI PNG has no room for."""
+    """Do the same for a confidence. KITTI PNG is too coarse for values from 0 to 1."""
     return _check_suffix(path, "a confidence", _FLOAT_ENCODERS)
 
 
@@ -99,11 +98,11 @@ def _check_suffix(path: StrPath, what: str, known: Iterable[str]) -> str:
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in known:
         name = path or "path"
-        raise OutputError(f"{name}: the suffix decides how {what} is written: choose one of {', '.join(known)}")
+        raise OutputError(f"{name}: the suffix gives the format of {what}: choose one of {', '.join(known)}")
     return suffix
 
 
-def _encode_tiff(values: NDArray[np.float32]) -> memoryview:
+def _encode_tiff(values: Map) -> memoryview:
     import tifffile
 
     file = BytesIO()
@@ -111,7 +110,7 @@ def _encode_tiff(values: NDArray[np.float32]) -> memoryview:
     return file.getbuffer()
 
 
-def _encode_kitti(values: NDArray[np.float32]) -> bytes:
+def _encode_kitti(values: Map) -> bytes:
     import cv2
 
     valid = ~np.isnan(values)
@@ -122,12 +121,12 @@ def _encode_kitti(values: NDArray[np.float32]) -> bytes:
             f"{found.min():.6g} to {found.max():.6g} px: write .tif, .pfm or .npy instead"
         )
     codes = np.zeros(values.shape, np.uint16)
-    # 0 px is a valid disparity but code 0 is not: the smallest valid code is 1.
+    # 0 px is a valid disparity, but code 0 means invalid, so the smallest code is 1.
     codes[valid] = np.maximum(np.rint(found * _KITTI_UNIT), 1)
     return bytes(cv2.imencode(".png", codes)[1])
 
 
-_FLOAT_ENCODERS: dict[str, Callable[[NDArray[Any]], bytes | memoryview]] = {
+_FLOAT_ENCODERS: dict[str, Callable[[Map], bytes | memoryview]] = {
     ".tif": _encode_tiff,
     ".tiff": _encode_tiff,
     ".pfm": _pfm.encode,

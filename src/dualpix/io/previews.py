@@ -1,19 +1,17 @@
-"""A map as a picture for people: turbo colours, grey where invalid, the range printed underneath."""
+"""A map as a picture: turbo colours, grey where invalid, and a legend with the range below."""
 
 import math
 import os
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError, OutputError, ParameterError
-from ._types import StrPath
+from ..types import Image, Map, StrPath
 from .atomic import OutputSet
 from .images import encode_png
 
 __all__ = ["check_preview_path", "encode_preview", "preview", "write_preview"]
-
-RGBImage = NDArray[np.uint8]
 
 _INVALID = 128
 _BACKGROUND, _INK = 24, 235
@@ -26,26 +24,26 @@ def preview(
     *,
     unit: str = "px",
     ends: tuple[str, str] = ("far", "near"),
-) -> RGBImage:
+) -> Image:
     """Paint a map with a legend.
 
     Parameters
     ----------
     map
-        HxW; disparities in pixels, larger is nearer. Pixels that are not finite become grey.
+        HxW disparities (px), larger is nearer. Pixels that are not finite become grey.
     vmin, vmax
-        The range of the colours; by default the 1st and 99th percentile of the finite values.
+        The range of the colours. The default is the 1st and 99th percentile of the finite values.
     unit, ends
-        What the legend says behind the numbers and at the ends of its bar.
+        The unit after the legend's numbers, and the words at the ends of its bar.
 
     Returns
     -------
     ndarray
-        RGB uint8; the map on top, at its own size, and a legend as wide as the map or wider.
+        RGB uint8: the map at its own size, and below it a legend at least as wide.
     """
     values = np.asarray(map, np.float32)
     if values.ndim != 2 or values.size == 0:
-        raise InputError(f"map: must be a non-empty HxW array, not one of shape {values.shape}")
+        raise InputError(f"map: has shape {values.shape}: give a non-empty HxW array")
     finite = np.isfinite(values)
     low, high = _range(values[finite], vmin, vmax)
     colours = _turbo()
@@ -68,7 +66,7 @@ def write_preview(
     unit: str = "px",
     ends: tuple[str, str] = ("far", "near"),
 ) -> None:
-    """Write `preview` as PNG, whole or not at all; an existing file is replaced."""
+    """Write `preview` as PNG, whole or not at all. An existing file is replaced."""
     check_preview_path(path)
     data = encode_preview(map, vmin, vmax, unit=unit, ends=ends)
     with OutputSet([path], force=True) as outputs:
@@ -90,13 +88,13 @@ def encode_preview(
 def check_preview_path(path: StrPath) -> None:
     """Raise OutputError unless `path` ends in .png."""
     if os.path.splitext(path)[1].lower() != ".png":
-        raise OutputError(f"{path or 'path'}: a preview is a PNG file: give it a name that ends in .png")
+        raise OutputError(f"{path or 'path'}: a preview is a PNG file: choose a name that ends in .png")
 
 
-def _range(finite: NDArray[np.float32], vmin: float | None, vmax: float | None) -> tuple[float, float]:
+def _range(finite: Map, vmin: float | None, vmax: float | None) -> tuple[float, float]:
     given = [end for end in (vmin, vmax) if end is not None]
     if not all(map(math.isfinite, given)) or (len(given) == 2 and given[0] >= given[1]):
-        raise ParameterError(f"vmin and vmax: must be finite and vmin below vmax, not {vmin} and {vmax}")
+        raise ParameterError(f"vmin and vmax must be finite and vmin below vmax, not {vmin} and {vmax}")
     low, high = np.percentile(finite, (1, 99), method="nearest").tolist() if finite.size else (0.0, 0.0)
     low, high = low if vmin is None else vmin, high if vmax is None else vmax
     if low < high:
@@ -106,16 +104,16 @@ def _range(finite: NDArray[np.float32], vmin: float | None, vmax: float | None) 
     return middle - half, middle + half
 
 
-def _levels(values: NDArray[np.float32], low: float, high: float) -> NDArray[np.uint8]:
-    levels = values.astype(np.float64)  # the span of two float32 can exceed float32
+def _levels(values: Map, low: float, high: float) -> Image:
+    levels = values.astype(np.float64)  # The difference of two float32 can exceed float32.
     np.clip(levels, low, high, out=levels)
     levels -= low
     levels *= 255 / (high - low)
     return np.rint(levels, out=levels).astype(np.uint8)
 
 
-def _turbo() -> RGBImage:
-    """The 256 colours, far (blue) to near (red)."""
+def _turbo() -> Image:
+    """Return the 256 colours from far (blue) to near (red)."""
     import cv2
 
     ramp = np.arange(256, dtype=np.uint8)[:, None]
@@ -123,7 +121,7 @@ def _turbo() -> RGBImage:
 
 
 def _numbers(low: float, high: float) -> tuple[str, str]:
-    """Both ends to two digits of their span, so that a narrow range does not read "0.0" and "0.0"."""
+    """Print both ends to two digits of their difference, so that a narrow range does not read "0.0" and "0.0"."""
     decimals = min(max(1 - math.floor(math.log10(high - low)), 1), 4)
     sign = "+" if low < 0 else ""
 
@@ -135,8 +133,8 @@ def _numbers(low: float, high: float) -> tuple[str, str]:
     return text(low), text(high)
 
 
-def _legend(width: int, texts: tuple[str, str], colours: RGBImage) -> RGBImage:
-    """One line: the first text, the colours as a bar, the second text."""
+def _legend(width: int, texts: tuple[str, str], colours: Image) -> Image:
+    """Draw one line: the first text, the colours as a bar, the second text."""
     import cv2
 
     font, scale = cv2.FONT_HERSHEY_SIMPLEX, max(width / 1600, 0.45)
@@ -151,8 +149,8 @@ def _legend(width: int, texts: tuple[str, str], colours: RGBImage) -> RGBImage:
     return line
 
 
-def _stack(top: RGBImage, bottom: RGBImage) -> RGBImage:
-    """Put the two under each other, the narrower one padded on its right."""
+def _stack(top: Image, bottom: Image) -> Image:
+    """Put one image below the other. The narrower one is padded on its right."""
     canvas = np.full((top.shape[0] + bottom.shape[0], max(top.shape[1], bottom.shape[1]), 3), _BACKGROUND, np.uint8)
     canvas[: top.shape[0], : top.shape[1]] = top
     canvas[top.shape[0] :, : bottom.shape[1]] = bottom

@@ -1,4 +1,4 @@
-"""The .json file beside a map, which tells what the map's numbers mean and how they came about."""
+"""The .json file beside a map. It says what the numbers of the map mean and how they were computed."""
 
 from __future__ import annotations
 
@@ -8,39 +8,50 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ..types import Map
+from ..version import version
 
-SIGN = {
-    "x": "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer",
-    "y": "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer",
+if TYPE_CHECKING:
+    from ..types import Map, StrPath
+
+SIGN = {  # by axis, and whether turning the picture has reversed it
+    ("x", False): "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer",
+    ("y", False): "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer",
+    ("x", True): "d = x_right - x_left: left(x, y) matches right(x + d, y), larger is nearer",
+    ("y", True): "d = y_right - y_left: left(x, y) matches right(x, y + d), larger is nearer",
 }
 
 
-def sidecar_path(path: str | os.PathLike[str]) -> str:
-    """Where the sidecar of a map is."""
-    return os.path.splitext(path)[0] + ".json"
+def sidecar_path(path: StrPath) -> str:
+    """Return the path of a map's sidecar.
+
+    For ``out.tiff`` it is ``out.json``. If that is the sidecar of another map, such as ``out.pfm``, it is
+    ``out.tiff.json``.
+    """
+    name, full = os.path.basename(path), os.fspath(path) + ".json"
+    short = os.path.splitext(path)[0] + ".json"
+    taken = _read(short).get("map", name) != name
+    return full if taken or _read(full).get("map") == name else short
 
 
-def map_record(path: str | os.PathLike[str], values: Map, axis: str) -> dict[str, Any]:
-    """What the sidecar of every map begins with.
+def map_record(path: StrPath, values: Map, axis: str, flipped: bool = False) -> dict[str, Any]:
+    """Return the first entries of every sidecar.
 
     Parameters
     ----------
     path
-        The map's file.
+        The file of the map.
     values
         The disparities, in pixels of the input.
     axis
-        "x" or "y", along which the views differ.
+        The direction in which the views differ, "x" or "y".
+    flipped
+        Whether the map was turned by an EXIF orientation that reverses that direction.
     """
-    from .. import __version__
-
     return {
-        "dualpix": __version__,
+        "dualpix": version(),
         "map": os.path.basename(path),
         "axis": axis,
-        "sign": SIGN[axis],
+        "sign": SIGN[axis, flipped],
         "unit": "pixels of the input",
         "width": values.shape[1],
         "height": values.shape[0],
@@ -48,36 +59,44 @@ def map_record(path: str | os.PathLike[str], values: Map, axis: str) -> dict[str
     }
 
 
-def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """What the file beside a map holds, if it is a sidecar of that map."""
-    try:
-        record = json.loads(Path(sidecar_path(path)).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    ours = isinstance(record, dict) and record.get("map") == os.path.basename(path)
-    return record if ours else None
+def read_sidecar(path: StrPath) -> dict[str, Any] | None:
+    """Return the content of a map's sidecar, or None if it has none."""
+    record = _read(sidecar_path(path))
+    return record if record.get("map") == os.path.basename(path) else None
 
 
 def statistics(values: Map) -> dict[str, Any]:
-    """Smallest and largest value, both NaN if there is none, and the number of NaN."""
+    """Return the smallest and largest value, and the number of NaN. A map of NaN has NaN for both."""
     import numpy as np
 
-    # fmin and fmax pass over NaN; where there is nothing else they return it.
+    # fmin and fmax skip NaN. If all values are NaN, they return NaN.
     low, high = float(np.fmin.reduce(values, axis=None)), float(np.fmax.reduce(values, axis=None))
     return {"min": low, "max": high, "nan": int(np.isnan(values).sum())}
 
 
 def describe(found: dict[str, Any]) -> str:
-    """The same in words."""
+    """Return `statistics` in words."""
     if math.isnan(found["min"]):
         return "all NaN"
     holes = f" ({found['nan']} NaN)" if found["nan"] else ""
-    return f"{found['min'] + 0.0:.4g} to {found['max'] + 0.0:.4g}{holes}"  # + 0.0: no minus before a zero
+    return f"{found['min'] + 0.0:.4g} to {found['max'] + 0.0:.4g}{holes}"  # + 0.0 makes -0.0 positive
 
 
 def to_json(record: dict[str, Any]) -> str:
-    """The record as JSON, with null for every number JSON cannot hold."""
+    """Return the record as JSON, with null for NaN and infinity."""
     return json.dumps(_without_nan(record), indent=2, allow_nan=False)
+
+
+def _read(path: str) -> dict[str, Any]:
+    """Return the content of a sidecar of any map; empty if the file is missing or something else."""
+    if not os.path.isfile(path):
+        return {}
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    ours = isinstance(record, dict) and "dualpix" in record and isinstance(record.get("map"), str)
+    return record if ours else {}
 
 
 def _without_nan(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The local term: from two grey planes to one parabola a pixel.
+"""The local term of dual pixels: from two grey planes to one parabola a pixel.
 
-A pixel's cost around its best disparity is ``alpha d^2 + beta d + gamma``; the vertex ``-beta / (2 alpha)`` is
-its own estimate of d, and alpha how far to trust it.
+A pixel's cost around its best disparity is ``A d^2 + B d + gamma`` (alpha and beta in the paper). The vertex
+``-B / (2 A)`` is the pixel's own estimate of d, and A says how far to trust it.
 """
 
 import math
@@ -9,67 +9,75 @@ import math
 import numpy as np
 
 from .. import _core
-from ..params.presets import Params
-from ..types import Map, Ranges, as_row
+from ..params.groups import Matching
+from ..types import Map, Parabolas, Planes, as_row
+from .grey import detail
+from .search import Span
 from .subpixel import HISTEQ_BIAS
 
-COST = ("sad", "ssd", "ncc", "zncc", "bt", "census")
-BOXED = ("bt", "census")
-SUBPIXEL = ("parabola", "histeq", "encc")
+BOXED = ("bt", "census")  # costs whose window is a box
+
+Views = tuple[Map, Map]
 
 
-def local_parabolas(
-    left: Map,
-    right: Map,
-    disparities: range,
-    params: Params,
-    threads: int,
-    correlated: tuple[Map, Map] | None = None,
-    ranges: Ranges | None = None,
-) -> tuple[Map, Map]:
-    """alpha, beta of every pixel of the left view, from the windowed cost at whole disparities.
+def local_parabolas(planes: Planes, span: Span, matching: Matching, threads: int) -> Parabolas:
+    """The parabola of every pixel of the left view, from the windowed cost at whole disparities.
 
-    left and right are grey planes on a 0..255 scale. The disparities, at least three, are in pixels of these
-    planes; the best is never the first or the last of them, so that it has two neighbours. encc correlates other
-    planes than those compared if they are given. ranges are narrower ones, of `pyramid.tile_ranges`.
+    The disparities, three or more, are in pixels of the planes. The best is never the first or the last of them, so
+    that it has two neighbours.
     """
-    encc_left, encc_right = correlated or (left, right)
-    left, right = (coded(plane, params, threads) for plane in (left, right))
-    alpha, beta = np.empty_like(left), np.empty_like(left)
+    compared, correlated = seen_by(planes, matching, threads)
+    left, right = coded(compared, matching.cost, threads)
+    A, B = np.empty_like(left), np.empty_like(left)
     _core.match(
         left,
         right,
-        alpha,
-        beta,
-        first=disparities.start,
-        count=len(disparities),
-        taps=window_taps(params),
-        subpixel=SUBPIXEL.index(params.subpixel),
+        A,
+        B,
+        first=span.disparities.start,
+        count=len(span.disparities),
+        taps=window_taps(matching),
+        subpixel=_core.Subpixel[matching.subpixel],
         bias=as_row(HISTEQ_BIAS),
-        encc_window=params.encc_window,
-        encc_left=encc_left,
-        encc_right=encc_right,
-        ratio_threshold=params.ratio_threshold,
-        noise_floor=params.noise_floor,
+        encc_window=matching.encc_window,
+        encc_left=correlated[0],
+        encc_right=correlated[1],
+        ratio_threshold=matching.ratio_threshold,
+        noise_floor=matching.noise_floor,
+        cost=_core.Cost[matching.cost],
         threads=threads,
-        cost=COST.index(params.cost),
-        ranges=ranges,
+        ranges=span.tiles,
     )
-    return alpha, beta
+    return Parabolas(A, B)
 
 
-def coded(plane: Map, params: Params, threads: int) -> Map:
-    """What is compared of a plane: itself, or its census codes."""
-    if params.cost != "census":
-        return plane
-    codes = np.empty_like(plane)
-    _core.census(plane, codes, threads)
+def seen_by(planes: Planes, matching: Matching, threads: int) -> tuple[Views, Views]:
+    """The views that the cost compares, and those that encc correlates: the planes themselves or their detail."""
+    plain = planes.left, planes.right
+    if matching.detail == "none":
+        return plain, plain
+    fine = detail(planes.left, threads), detail(planes.right, threads)
+    return fine, plain if matching.detail == "cost" else fine
+
+
+def coded(views: Views, cost: str, threads: int) -> Views:
+    """What the cost compares: the views, or their census codes."""
+    if cost != "census":
+        return views
+    codes = np.empty_like(views[0]), np.empty_like(views[1])
+    for view, code in zip(views, codes, strict=True):
+        _core.census(view, code, threads)
     return codes
 
 
-def window_taps(params: Params) -> Map:
-    """Centre and one side of the matching window of the cost, along x and along y."""
-    return box_taps(params.window) if params.cost in BOXED else gaussian_taps(params.window)
+def window_taps(matching: Matching) -> Map:
+    """Centre and one side of the matching window, the same along x and y."""
+    return box_taps(matching.window) if matching.cost in BOXED else gaussian_taps(matching.window)
+
+
+def window_side(matching: Matching) -> int:
+    """Side of the matching window, px."""
+    return 2 * len(window_taps(matching)) - 1
 
 
 def gaussian_taps(omega: float) -> Map:
@@ -84,13 +92,13 @@ def box_taps(side: float) -> Map:
     return as_row(np.full(half + 1, 1 / (2 * half + 1)))
 
 
-def border_divisor(width: int, disparities: range, params: Params) -> Map:
-    """What alpha and beta of each column are divided by: the views overlap badly left and right.
+def border_divisor(width: int, disparities: range, matching: Matching) -> Map:
+    """What A and B of each column are divided by, because the views overlap badly at the left and right edge.
 
-    Falls linearly from ``params.border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
+    It falls linearly from ``border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
     """
     reach = max(abs(disparities[0]), abs(disparities[-1]))
-    margin = math.floor(2 * params.window + reach + 0.5)
+    margin = math.floor(2 * matching.window + reach + 0.5)
     x = np.arange(width)
     distance = np.minimum(x, x[::-1])
-    return as_row(np.maximum(params.border - (params.border - 1) * distance / max(margin - 1, 1), 1))
+    return as_row(np.maximum(matching.border - (matching.border - 1) * distance / max(margin - 1, 1), 1))

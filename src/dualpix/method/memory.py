@@ -1,48 +1,48 @@
-"""How much memory a map takes, so that too large a pair is refused before the machine runs out of it."""
+"""How much memory a map takes, so that a pair that is too large is refused before the machine runs out of it."""
 
 from pathlib import Path, PurePosixPath
 
 from ..errors import InputError
-from ..params.presets import Params
+from ..params import Params
+from .frame import Frame
+from .scales import passes_of
 
-# float32 maps of the size of the pair that are alive at once, at most, beside the two views: measured, and rounded up.
+# The most float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
 PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 2, 3
-# Of wide baselines: all but the candidates, each of these, and the paper's doubts about them.
+# Stereo: everything but the candidates, each candidate, and the paper's judgement of them.
 WIDE, CANDIDATE, DOUBTS = 8, 4, 13
-# While a filter runs; the solver has a cell for every few pixels, and in the worst case for each.
+# While a filter runs. The solver has a cell for every few pixels; in the worst case, for every pixel.
 GUIDED, WIDE_GUIDED, SOLVER, CELL, WIDE_SOLVER = 12, 29, 15, 28, 42
 
-FIXED = 0.03  # GB, what does not grow with the pair: tiles, tables, gaps in the heap
+FIXED = 0.03  # GB that do not grow with the pair: tiles, tables, gaps in the heap
 
 
-def floats_per_pixel(params: Params, both_views: bool) -> float:
-    """Of the method with these parameters, whatever the range of disparities."""
-    wide = params.candidates > 1
+def floats_per_pixel(params: Params, scales: int, both_views: bool) -> float:
+    """Maps that the method needs with these parameters and so many scales, whatever the range of disparities."""
+    wide = params.minima.candidates > 1
     if wide:
-        matched = WIDE + CANDIDATE * params.candidates + DOUBTS * (not any(params.choice))
+        matched = WIDE + CANDIDATE * params.minima.candidates + DOUBTS * (not any(params.minima.choice))
     else:
-        matched = EXACT if params.messages == "exact" else PAPER + NORMALIZED * params.normalize_iterations
-        matched += DETAIL * (params.detail != "none") + CODES * (params.cost == "census")
-        matched += ONE_SCALE * (len(params.iterations) == 1)
+        exact = params.aggregation.messages == "exact"
+        matched = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
+        matched += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
+        matched += ONE_SCALE * (scales == 1)
     filtered = {
         "none": 0.0,
         "guided": WIDE_GUIDED if wide else GUIDED,
-        "solver": WIDE_SOLVER if wide else SOLVER + CELL * min(1.0, (4 / params.solver_xy) ** 2),
+        "solver": WIDE_SOLVER if wide else SOLVER + CELL * min(1.0, (4 / params.smoothing.solver_xy) ** 2),
     }
-    return max(matched + OTHER_VIEW * both_views, filtered[params.filter])
+    return max(matched + OTHER_VIEW * both_views, filtered[params.smoothing.filter])
 
 
-def check_memory(
-    name: str, shape: tuple[int, ...], aspect: float, params: Params, both_views: bool, mem_limit: float | None
-) -> None:
-    """Refuse a pair if it needs more than mem_limit, GB, or without one than there is.
-
-    shape is the height and width of its pictures, aspect the height of their pixels over the width.
-    """
-    height, width = shape
-    needed = FIXED + 4e-9 * height * width * max(aspect, 1 / aspect) * floats_per_pixel(params, both_views)
+def check_memory(name: str, frame: Frame, params: Params, both_views: bool, mem_limit: float | None) -> None:
+    """Refuse a pair that needs more than `mem_limit` GB or, without a limit, more than is free."""
+    rows, columns = frame.square_shape
+    scales = len(passes_of(params.scales.iterations, frame.square_shape))
+    needed = FIXED + 4e-9 * rows * columns * floats_per_pixel(params, scales, both_views)
     limit = available() if mem_limit is None else mem_limit
     if limit is not None and needed > limit:
+        height, width = frame.shape
         means = "are free" if mem_limit is None else "mem_limit allows"
         raise InputError(
             f"{name} is {width}x{height} pixels, for which about {needed:.2g} GB of memory are needed beside the "
@@ -51,7 +51,7 @@ def check_memory(
 
 
 def available() -> float | None:
-    """Memory that may still be had, GB: of the machine, of the group of processes, and of this one, if limited."""
+    """Free memory, GB: the least of what the machine, the control groups and the limit of this process leave."""
     found = [_machine(), *_groups(), _process()]
     return min((each for each in found if each is not None), default=None)
 
@@ -62,7 +62,7 @@ def _machine() -> float | None:
 
 
 def _groups() -> list[float]:
-    """What each of the groups that this process is in leaves, with version 2 of Linux's control groups and 1."""
+    """What each control group of this process leaves, for versions 1 and 2 of Linux's control groups."""
     found = []
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -77,7 +77,7 @@ def _groups() -> list[float]:
             folder = f"{root}{group}".rstrip("/")
             limit, used = (_read(f"{folder}/{name}").strip() for name in names)
             if limit.isdecimal() and used.isdecimal():
-                # files in the cache are given back when needed, unless they live there
+                # cached files are given back when memory is needed, except those of shared memory
                 cached, living = (_entry(_read(f"{folder}/memory.stat"), name) or 0 for name in shared)
                 found.append(1e-9 * max(int(limit) - int(used) + cached - living, 0))
     return found

@@ -1,147 +1,89 @@
-"""From pictures to what is matched: grey planes of the two views, even in brightness, and the plane of the edges."""
+"""From pictures to the planes that are matched.
 
-import math
-from typing import Any
+`develop` does what needs no decision: black level, gamma, white sheets, square pixels. `prepare` applies the plan.
+"""
 
 import numpy as np
-import numpy.typing as npt
 
-from .. import _core
-from ..errors import ParameterError
-from ..params.presets import Params
-from ..types import Map, as_row, full_scale
-from .scales import Level
-
-LUMA = (0.299, 0.587, 0.114)
-MEAN = (1 / 3, 1 / 3, 1 / 3)
-
-UNSURE = 0.005  # of the brightness: a difference between the views that their low-passes cannot be trusted to show
-WIDE = 0.1  # of the longer side, a low-pass that does for any camera
-SMALL = 128  # px, the longer side of the pictures whose low-pass is taken
-STEEPEST = 4.0  # the largest ratio that is taken for vignetting
+from ..camera.lens import Calibration
+from ..camera.sensor import pixel_aspect
+from ..params.groups import Photometry
+from ..run import Run
+from ..types import Image, Pair, Planes
+from .brightness import apply_gains, brightness
+from .confidence import texture
+from .frame import Frame
+from .grey import LUMA, MEAN, PLAIN, Camera, grey_plane, raise_to
+from .kinds import Method
+from .plan import Plan
+from .scales import Pyramid
 
 
-def prepare(
-    images: list[npt.NDArray[Any]], params: Params, threads: int, white: tuple[Map, Map] | None = None
-) -> Level:
-    """Grey views and guide on a 0..255 scale, or of the exposure asked for. Edges are those of the channels' mean.
+def develop(pair: Pair, method: Method, lens: Calibration, run: Run) -> Pyramid:
+    """The planes of a pair as they are, and the picture for the post-filter if there is one."""
+    photometry = method.params.photometry
+    frame = frame_of(pair, photometry)
+    lens.check(pair.shape, pair.name("left"))
+    lens.check_numbers(pair.left.dtype, pair.name("left"))
+    with run.stage("develop"):
+        picture = photo(pair, photometry, run) if method.params.smoothing.filter != "none" else None
+        return Pyramid(grey_planes(pair, frame, photometry, lens, run.threads), frame, picture)
 
-    images are the left and the right view, and the guide if it is another picture than the left view; white is what
-    a calibration divides the views by.
+
+def frame_of(pair: Pair, photometry: Photometry) -> Frame:
+    """The frame of a pair whose axis is not known yet."""
+    views = {pair.name("left"): pair.left, pair.name("right"): pair.right}
+    return Frame(pair.shape, pixel_aspect(photometry.pixel_aspect, views), orientation=pair.orientation)
+
+
+def grey_planes(pair: Pair, frame: Frame, photometry: Photometry, lens: Calibration, threads: int) -> Planes:
+    """Grey views and guide on a 0..255 scale, with square pixels.
+
+    The guide is the mean of the channels, of the left view if the pair has no guide, with a gamma of its own. It shares
+    the left plane if it would be the same.
     """
-    left, right = (grey_plane(image, LUMA, params, threads) for image in images[:2])
+    camera = Camera.of(photometry)
+    white = lens.white_gains(photometry.gamma)
+    left, right = (grey_plane(frame.square(view), LUMA, camera, threads) for view in (pair.left, pair.right))
     if white:
-        left /= white[0]
-        right /= white[1]
-    if params.vignetting and np.ptp(left) and np.ptp(right):
-        _even_out(left, right, params.vignetting)
-    own = len(images) == 2
-    if own and images[0].ndim == 2 and params.guide_gamma == 1 and not params.exposure:
-        return Level(left, right, left)
-    edges = grey_plane(images[0] if own else images[2], MEAN, params if own else None, threads)
+        left /= frame.square(white[0])
+        right /= frame.square(white[1])
+    own = pair.guide is None
+    if own and pair.left.ndim == 2 and photometry.guide_gamma == 1 and not photometry.exposure:
+        return Planes(left, right, left)
+    picture = pair.left if pair.guide is None else pair.guide
+    guide = grey_plane(frame.square(picture), MEAN, camera if own else PLAIN, threads)
     if own and white:
-        edges /= white[0]
-    if params.guide_gamma != 1:
-        _raise(edges, params.guide_gamma, threads)
-    if params.exposure:
-        gain = params.exposure / _brightness(left)
-        left *= gain
-        right *= gain
-        edges *= params.exposure / _brightness(edges)
-    return Level(left, right, edges)
+        guide /= frame.square(white[0])
+    if photometry.guide_gamma != 1:
+        raise_to(guide, photometry.guide_gamma, threads)
+    return Planes(left, right, guide)
 
 
-def even(planes: Level) -> Map:
-    """The right view as `_even_out` makes it, for presets that match it as it is."""
-    right = planes.right.copy()
-    _even_out(planes.left, right, WIDE)
-    return right
-
-
-def _even_out(left: Map, right: Map, share: float) -> None:
-    """Bring the right view to the brightness that the left one has around every pixel, ``R LPF(L) / LPF(R)``.
-
-    The low-pass is a Gaussian whose STD is that share of the longer side. Ratios are followed but for UNSURE:
-    that much of a difference may be that of what the two views see.
-    """
-    import cv2
-
-    height, width = left.shape
-    shrunk = SMALL / max(height, width, SMALL)
-    size = max(1, round(shrunk * width)), max(1, round(shrunk * height))
-    low_passes = []
-    for view in (left, right):
-        quarter = view if max(view.shape) <= 4 * SMALL or min(view.shape) < 4 else _quarter(view)
-        small = cv2.resize(quarter, size, interpolation=cv2.INTER_AREA)
-        low_passes.append(cv2.GaussianBlur(small, (0, 0), share * max(size), borderType=cv2.BORDER_REFLECT))
-    darkest = 1e-3 * max(float(view.max()) for view in low_passes)
-    if darkest == 0:
-        return
-    of_left, of_right = (np.maximum(view, darkest) for view in low_passes)
-    ratio = np.clip(np.log(of_left / of_right), -math.log(STEEPEST), math.log(STEEPEST))
-    gain = np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - UNSURE, 0))
-    right *= cv2.resize(gain, (width, height), interpolation=cv2.INTER_LINEAR)
-
-
-def _quarter(view: Map) -> Map:
-    """The means of squares of four: from there to any other size it is not far. Up to three px are left out."""
-    import cv2
-
-    height, width = (n // 4 for n in view.shape)
-    means = cv2.resize(view[: 4 * height, : 4 * width], (width, height), interpolation=cv2.INTER_AREA)
-    return np.asarray(means, np.float32)
-
-
-def picture(image: npt.NDArray[Any], params: Params, own: bool, threads: int) -> npt.NDArray[Any]:
-    """The guide of the filters, 0 to 1, as bright as what is matched; an `own` view has black and gamma."""
-    if not (params.exposure or (own and (params.black or params.white != "auto" or params.gamma != 1))):
+def photo(pair: Pair, photometry: Photometry, run: Run) -> Image:
+    """The guide of the post-filters, 0 to 1, as bright as what is matched."""
+    own = pair.guide is None
+    image = pair.left if pair.guide is None else pair.guide
+    camera = Camera.of(photometry) if own else PLAIN
+    if not photometry.exposure and camera == PLAIN:
         return image
     channels = np.atleast_3d(image)
     planes = [
-        grey_plane(np.ascontiguousarray(channels[..., c]), (1,), params if own else None, threads)
-        for c in range(channels.shape[2])
+        grey_plane(np.ascontiguousarray(channels[..., c]), (1,), camera, run.threads) for c in range(channels.shape[2])
     ]
     bright = np.stack(planes, axis=2)
-    bright *= (params.exposure / _brightness(bright.max(axis=2)) if params.exposure else 1) / 255
+    bright *= (photometry.exposure / brightness(bright.max(axis=2)) if photometry.exposure else 1) / 255
     return np.minimum(bright if image.ndim == 3 else bright[..., 0], 1)
 
 
-def _brightness(plane: Map) -> float:
-    """The 99th percentile of the intensities, from a sample of them; never 0, nor far below the brightest."""
-    step = max(1, math.isqrt(plane.size // 100_000))
-    return max(float(np.quantile(plane[::step, ::step], 0.99)), float(plane.max()) / 64, 1e-6)
-
-
-def detail(plane: Map, threads: int) -> Map:
-    """``I - bilateral(I)``."""
-    out = np.empty_like(plane)
-    _core.subtract_bilateral(plane, out, threads)
-    return out
-
-
-def grey_plane(image: npt.NDArray[Any], weights: tuple[float, ...], camera: Params | None, threads: int) -> Map:
-    """A grey plane on a 0..255 scale; black, white and gamma are those of the camera that took it."""
-    plane = np.empty(image.shape[:2], np.float32)
-    pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
-    full = full_scale(image.dtype)
-    black, white = (camera.black, camera.white) if camera else (0.0, "auto")
-    white = full if white == "auto" else white
-    if not black < white <= full:
-        raise ParameterError(
-            f"parameters black and white must rise, up to {full:g} for {image.dtype} images, not be {black:g} and "
-            f"{white:g}: give them in the numbers of the images"
-        )
-    # I = 255 (i - black) / (white - black), then 255 (I / 255)^gamma
-    scale = 255 / (white - black)
-    _core.to_plane(pixels, plane, as_row(weights), scale, threads)
-    if black or white < full:
-        plane -= np.float32(scale * black)
-        np.clip(plane, 0, 255, out=plane)
-    if camera and camera.gamma != 1:
-        _raise(plane, camera.gamma, threads)
-    return plane
-
-
-def _raise(plane: Map, gamma: float, threads: int) -> None:
-    """``255 (I / 255)^gamma`` in place."""
-    _core.power(plane, gamma, 255 ** (1 - gamma), threads)
+def prepare(pyramid: Pyramid, plan: Plan, run: Run) -> None:
+    """Apply the plan to the planes, in place: brightness, then the frame in which they are matched."""
+    with run.stage("prepare"):
+        apply_gains(pyramid.finest, plan.gains)
+        pyramid.finest = plan.frame.turned(pyramid.finest)
+        if plan.checks_views:
+            pyramid.keep_mirror()
+            run.view = "left"
+        smoothing = plan.params.smoothing
+        if smoothing.filter == "solver" and smoothing.solver_confidence == "texture":
+            pyramid.texture = texture(pyramid.finest.left, plan.params.matching.encc_window)

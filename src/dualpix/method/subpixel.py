@@ -49,7 +49,24 @@ def _mean_error(left: Map, shift: float) -> float:
     right = np.fft.irfft(np.fft.rfft(left, axis=1) * ramp, width, axis=1).astype(np.float32)
     alpha, beta = np.empty_like(left), np.empty_like(left)
     no_bias = as_row(np.zeros(21))
-    _core.match(left, right, alpha, beta, -2, 6, gaussian_taps(8), 1, no_bias, 3, left, right, 2.2, 0, 0, 1)
+    _core.match(
+        left,
+        right,
+        alpha,
+        beta,
+        first=-2,
+        count=6,
+        taps=gaussian_taps(8),
+        subpixel=_core.Subpixel.histeq,
+        bias=no_bias,
+        encc_window=3,
+        encc_left=left,
+        encc_right=right,
+        ratio_threshold=2.2,
+        noise_floor=0,
+        cost=_core.Cost.sad,
+        threads=1,
+    )
     inner = (slice(48, -48), slice(48, -48))
     return float((-beta / (2 * alpha))[inner].mean(dtype=np.float64)) - shift
 

@@ -1,1 +1,26 @@
-"""Every parameter of the method: groups, rules, presets."""
+"""Every parameter of the method: groups, rules, presets, and the ways to set them."""
+
+from .config import load_config, parse_setting
+from .groups import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
+from .model import Params, expectations
+from .presets import DEFAULT_PRESET, preset, preset_descriptions, preset_names, resolve
+from .rules import unknown_name
+
+__all__ = [
+    "DEFAULT_PRESET",
+    "Aggregation",
+    "Matching",
+    "Minima",
+    "Params",
+    "Photometry",
+    "Scales",
+    "Smoothing",
+    "expectations",
+    "load_config",
+    "parse_setting",
+    "preset",
+    "preset_descriptions",
+    "preset_names",
+    "resolve",
+    "unknown_name",
+]

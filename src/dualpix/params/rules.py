@@ -1,10 +1,13 @@
-"""What a value must be. A rule says what it expects, checks a value, and reads one from text.
+"""Rules: what a value must be.
 
-These are ``str(rule)``, ``rule.check`` and ``rule.parse``; ValueError or OverflowError means "not what is expected".
+``str(rule)`` says what the rule expects, ``rule.check(value)`` returns the value in the rule's own type, and
+``rule.parse(text)`` reads a value from text. Both raise ValueError or OverflowError if the value does not fit.
 """
 
+import difflib
 import numbers
 import reprlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -28,7 +31,7 @@ class Real:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise ValueError
         number = float(value)
-        # NaN fails every comparison, so it is refused here too.
+        # NaN fails every comparison, so this refuses it, too.
         if not self.low <= number <= self.high or (self.above and number == self.low):
             raise ValueError
         return number
@@ -96,7 +99,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Several:
-    """From shortest to longest values of one kind; as text, separated by commas, brackets optional."""
+    """A tuple of `shortest` to `longest` values that follow one rule.
+
+    `meaning` says in words what they are. With ``rising``, every value is larger than the one before. In text they
+    are separated by commas; brackets are optional.
+    """
 
     each: Real | Whole
     shortest: int
@@ -125,15 +132,15 @@ class Several:
 class OrAuto:
     """The word auto, or what another rule expects."""
 
-    rule: Several
+    rule: Real | Several
 
     def __str__(self) -> str:
         return f"auto or {self.rule}"
 
-    def check(self, value: object) -> str | tuple[float, ...]:
+    def check(self, value: object) -> str | float | tuple[float, ...]:
         return "auto" if value == "auto" else self.rule.check(value)
 
-    def parse(self, text: str) -> str | tuple[float, ...]:
+    def parse(self, text: str) -> str | float | tuple[float, ...]:
         return "auto" if text == "auto" else self.rule.parse(text)
 
 
@@ -159,7 +166,7 @@ class Odd:
 
 @dataclass(frozen=True)
 class OneOr:
-    """A single value, or several of its kind."""
+    """A single value, or a tuple of them."""
 
     rule: Several
 
@@ -177,12 +184,12 @@ Rule = Real | Whole | Odd | Flag | Choice | Several | OrAuto | OneOr
 
 
 def check(name: str, value: object, rule: Rule) -> Any:
-    """Return `value` in the rule's own type; NumPy scalars and arrays are taken like numbers and lists.
+    """The value in the rule's own type. NumPy scalars count as numbers, arrays as lists.
 
     Raises
     ------
     ParameterError
-        If it is not what the rule expects; the message begins with `name`.
+        If the value is not what the rule expects. The message begins with `name`.
     """
     try:
         return rule.check(value.tolist() if hasattr(value, "tolist") else value)
@@ -191,6 +198,14 @@ def check(name: str, value: object, rule: Rule) -> Any:
 
 
 def refusal(name: str, value: object, rule: Rule) -> ParameterError:
-    """The error of a value that is not what the rule expects."""
+    """The error for a value that is not what the rule expects."""
     shown = " ".join(reprlib.repr(value).split())
     return ParameterError(f"{name} must be {rule}, not {shown}")
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+    """The message for an unknown name: the closest known name, if there is one, and all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"unknown {kind} {reprlib.repr(name)}: {hint}the {kind}s are {', '.join(names)}"

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ...method.aggregate import edge_weights, minimizer, one_pass
+from ...baselines._planes import matched_planes
+from ...method.aggregate import edge_weights, one_pass
 from ...method.match import local_parabolas, window_taps
-from ...method.prepare import prepare
-from ...method.scales import Level
-from ...params.presets import Params, preset
+from ...method.search import Span
+from ...params import Params, preset
 from ...run import opencv_threads
-from ...types import Map
+from ...types import Map, Parabolas, Planes
 from ._measure import Tell, Views, in_turn
 from ._methods import COUNT, FIRST
 
@@ -24,7 +24,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     """Times of the cost kernel and of the aggregation of the default preset, and their lower bounds."""
     params = preset("auto").replace(subpixel="parabola")
     with opencv_threads(threads):
-        planes = prepare(list(views), params, threads)
+        planes = matched_planes(*views, params.photometry, threads)
 
     tell("cost kernel and multiply-adds")
     cost, adding = _time_cost(planes, params, threads, repeat)
@@ -37,7 +37,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         "multiply_adds_per_second": MULTIPLY_ADDS / adding,
     }
     # The window is applied along x and along y. Both sides of it share their taps, and so a multiply-add.
-    needed = 2.0 * len(window_taps(params)) * planes.left.size * COUNT
+    needed = 2.0 * len(window_taps(params.matching)) * planes.left.size * COUNT
     moved = {
         "edge weights": size + params.paths // 2 * (size // 2),  # the guide, and 16 bits for every edge of a pixel
         "aggregation": 5 * size,  # alpha, beta, A, B, and the guide for the weights
@@ -50,27 +50,27 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     }
 
 
-def _match(planes: Level, params: Params, threads: int) -> tuple[Map, Map]:
-    return local_parabolas(planes.left, planes.right, range(FIRST, FIRST + COUNT), params, threads)
+def _match(planes: Planes, params: Params, threads: int) -> Parabolas:
+    return local_parabolas(planes, Span(range(FIRST, FIRST + COUNT)), params.matching, threads)
 
 
-def _time_cost(planes: Level, params: Params, threads: int, rounds: int) -> tuple[float, float]:
+def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tuple[float, float]:
     """Seconds of the cost kernel, and of MULTIPLY_ADDS with the best width of vectors."""
     sums = {f"{n} lanes": partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads) for n in (4, 8, 16)}
     times = in_turn({"cost": partial(_match, planes, params, threads), **sums}, rounds)
     return times["cost"], min(times[name] for name in sums)
 
 
-def _time_aggregation(planes: Level, params: Params, threads: int, rounds: int) -> dict[str, float]:
+def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, float]:
     """Seconds of one pass of aggregation, plain and robust, of the edge weights, and of a copy of one map."""
-    alpha, beta = _match(planes, params, threads)
-    weights = edge_weights(planes.guide, params, threads)
-    A, B, target = (np.empty_like(alpha) for _ in range(3))
-    P = params.penalty * float(alpha.mean(dtype=np.float64))
-    tau = float(np.ravel(params.robust_tau)[0])
+    local, settings = _match(planes, params, threads), params.aggregation
+    weights = edge_weights(planes.guide, settings, threads)
+    A, B, target = (np.empty_like(local.A) for _ in range(3))
+    P = settings.penalty * float(local.A.mean(dtype=np.float64))
+    tau = float(np.ravel(settings.robust_tau)[0])
 
     def run_pass(d: Map | None) -> None:
-        one_pass(alpha, beta, weights, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads)
+        one_pass(local, weights, A, B, settings, P, d_in=d, tau=0 if d is None else tau, threads=threads)
 
     run_pass(None)
     return in_turn(
@@ -78,7 +78,7 @@ def _time_aggregation(planes: Level, params: Params, threads: int, rounds: int) 
             "copy": lambda: _core.copy(planes.left, target, threads),
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
             "aggregation": partial(run_pass, None),
-            "robust aggregation": partial(run_pass, minimizer(A, B)),
+            "robust aggregation": partial(run_pass, Parabolas(A, B).disparity()),
         },
         rounds,
     )

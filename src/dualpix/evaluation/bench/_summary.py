@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from ...method.pipeline import PASSES
+from ...method.scales import PASSES
 from ._comparison import PROCESSES
 from ._methods import COUNT, NAMES
 from ._scaling import GROWTH

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import InputError, ParameterError
-from ...params.presets import unknown_name
+from ...params import unknown_name
 from ...types import Map
 from ..outcomes import Scene, Scores
 from .layout import Dataset, Layout, unreadable

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ...errors import InputError, ParameterError
 from ...io import read_image
-from ...params.presets import DEFAULT_PRESET, unknown_name
+from ...params import DEFAULT_PRESET, unknown_name
 from ...types import Map, full_scale
 from ..metrics import AffineInvariant, BadPixels, affine_invariant
 from ..outcomes import Scene, Scores

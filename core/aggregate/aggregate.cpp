@@ -1,0 +1,355 @@
+#include "aggregate/aggregate.h"
+
+#include <type_traits>
+
+#include "common/paths.h"
+
+namespace dualpix {
+
+namespace {
+
+struct Parabola {
+  vfloat A, B;
+};
+
+// tau below this, in px, would overflow its square's inverse.
+constexpr float kSmallest = 1e-6f;
+
+// A message weaker than this is none: the next product would be denormal, and round A and B apart.
+constexpr float kNothing = 1e-30f;
+
+// A code holds the upper bits of a float w / kCodeScale but for its sign and the highest of its exponent, which are 0.
+// Weights below kLeast, for which there is no normal number, are none.
+constexpr int kDropped = 13;            // bits of the mantissa
+constexpr int kCodeShift = 64 << 23;    // what the bits of a float less these are divided by: kCodeScale
+constexpr float kCodeScale = 18446744073709551616.0f, kLeast = 4 / kCodeScale;  // 2^64, 2^-62
+
+// P above this is as good as infinite, and its product with kCodeScale would be.
+constexpr float kMostPenalty = 1e18f;
+
+// The published rules for jumps: steps up to kNear px are smoothed as ever; what jumps far takes over the parabola of
+// the pixel before if that is so many times surer and no edge, a weight below kEdge, lies between.
+constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
+
+// How neighbours p, q on a path are tied together.
+struct Coupling {
+  Messages messages;
+  bool robust;
+  float P, P_of_code, inverse_tau2, jump_ratio, farthest;
+
+  explicit Coupling(const Aggregation& o)
+      : messages(o.messages),
+        robust(o.disparity != nullptr),
+        P(std::min(o.penalty, kMostPenalty)),
+        P_of_code(P * kCodeScale),
+        inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
+        jump_ratio(std::min(o.jump_penalty / P, 1e30f)),
+        farthest(std::max(o.farthest, kNear)) {}
+};
+
+// What does not change within a pass, known to the compiler.
+template <Messages m, bool r, int n>
+struct Kind {
+  static constexpr Messages messages = m;
+  static constexpr bool robust = r;
+  static constexpr int paths = n;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
+};
+
+// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2; D is 1e30 at most.
+struct Penalty {
+  vfloat N, D;
+};
+
+template <class K>
+DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat dq) {
+  if (!K::robust) return {Pw, splat(1.0f)};
+  const vfloat jump = dp - dq, r = min(jump * jump * c.inverse_tau2 + 1.0f, splat(1e15f));
+  return {Pw, r * r};
+}
+
+// -B / (2 A), 0 where A is 0
+DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / p.A, vfloat{}); }
+
+// What p hears from q, the pixel before it on the path: a parabola with q's vertex and the curvature
+//   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
+//   paper:  P w min(max(A_q, 0), 1);  min(A, 1) / A = 1 / max(A, 1), so nothing is divided by a small number
+template <class K>
+DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
+  const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
+  const vfloat over = K::messages == Messages::exact ? scaled + (Pw.N + kNothing) : max(scaled, splat(1.0f));
+  // The comparison is of ratio * A with kNothing, but does not wait for the division; 1e15 keeps it from underflow.
+  const vint heard = 1e15f * q.A * Pw.N > 1e15f * kNothing * over;
+  const vfloat ratio = select(heard, Pw.N / over, vfloat{});
+  return {ratio * q.A, ratio * q.B};
+}
+
+// The same by the published rules for jumps, |vertex_p - m_q|.
+template <class K>
+DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
+  const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
+  const Parabola step = message<K>(q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
+  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N > kEdge * c.P);
+  const vfloat none = {};
+  return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
+}
+
+// p hears q, and becomes what the next pixel hears.
+template <class K>
+DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Parabola& q) {
+  const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(q, Pw);
+  q = {local.A + m.A, local.B + m.B};
+  return m;
+}
+
+DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = std::min(count - x, kLanes);
+    store(d + x, vertex({load(A + x, n), load(B + x, n)}), n);
+  }
+}
+
+// ---- edge weights ----------------------------------------------------------------------------------
+
+typedef uint16_t vshort __attribute__((vector_size(2 * kLanes)));
+
+DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
+  const vint rounded = (vint)w - kCodeShift + (1 << (kDropped - 1));
+  const vshort code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vshort);
+  if (n == kLanes)
+    __builtin_memcpy(p, &code, sizeof code);
+  else
+    for (int i = 0; i < n; ++i) p[i] = code[i];
+}
+
+// w / kCodeScale
+DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
+  vshort code = {};
+  if (n == kLanes)
+    __builtin_memcpy(&code, p, sizeof code);
+  else
+    for (int i = 0; i < n; ++i) code[i] = p[i];
+  return (vfloat)(__builtin_convertvector(code, vint) << kDropped);
+}
+
+// Of one row of the guide and the row above it.
+DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* weights, int w, float sigma, int edges) {
+  const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
+  for (int x = 0; x < w; x += kLanes) {
+    const int n = std::min(w - x, kLanes);
+    const vfloat Ip = load(row + x, n);
+    auto weigh = [&](int edge, vfloat Iq) __attribute__((always_inline)) {
+      const vfloat contrast = Ip - Iq;
+      store_weights(weights + (size_t)edge * w + x, exp2(contrast * contrast * minus_log2_e_over_sigma2), n);
+    };
+    weigh(0, load_beside(row, x - 1, w));
+    for (int k = 0; k + 1 < edges; ++k) weigh(k + 1, load_beside(above, x - kSteps[k], w));
+  }
+}
+
+// The maps of one aggregation, or of some rows of it.
+struct Maps {
+  const float *alpha, *beta;
+  const uint16_t* weights;
+  const float* disparity;
+  float *A, *B, *minimizer;
+};
+
+struct Image {
+  Maps maps;
+  int h, w, edges;
+
+  Maps row(int y) const {
+    const size_t pixel = (size_t)y * w;
+    auto plus = [pixel](auto* map) { return map ? map + pixel : nullptr; };
+    return {maps.alpha + pixel, maps.beta + pixel, maps.weights + edges * pixel, plus(maps.disparity),
+            maps.A + pixel,     maps.B + pixel,    plus(maps.minimizer)};
+  }
+
+  // Of the steps up into a row on path k: they belong to the pixels below, for which the diagonals are exchanged. In
+  // the last row, where no path has begun, any will do.
+  const uint16_t* weights_up(int y, int k) const {
+    return row(std::min(y + 1, h - 1)).weights + (ptrdiff_t)(k ? 4 - k : 1) * w - kSteps[k];
+  }
+};
+
+// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
+
+// Pixels of eight rows transposed, and the penalty of the step from one to the next, N. Column by column.
+class RowBlock {
+ public:
+  enum Field { kAlpha, kBeta, kN, kD, kA, kB, kFields };
+  static constexpr int kStride = kFields * kLanes;
+
+  explicit RowBlock(int w) : data_((size_t)(w + 1) * kStride) {}
+  float* at(int x, Field field) { return data_.data() + (size_t)x * kStride + field * kLanes; }
+
+ private:
+  std::vector<float> data_;
+};
+
+// The pixel at x hears that at q, before it, the first to come there for the other direction too.
+template <class K, bool first>
+DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola& heard) {
+  const Parabola own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
+  const vfloat Pw = load(block.at(q < x ? x : q, RowBlock::kN));
+  auto d = [&](int at) { return K::robust ? load(block.at(at, RowBlock::kD)) : vfloat{}; };
+  const Penalty step = penalty<K>(c, Pw, d(x), d(q));
+  const Parabola m = hear<K>(c, own, step, heard);
+  float *A = block.at(x, RowBlock::kA), *B = block.at(x, RowBlock::kB);
+  store(A, (first ? local * own.A : load(A)) + m.A);
+  store(B, (first ? local * own.B : load(B)) + m.B);
+}
+
+// Both directions along n rows, abreast from both ends; A, B = local * (alpha, beta) + the messages.
+template <class K>
+DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c, float local, RowBlock& block) {
+  const Maps maps = image.row(y);
+  const int w = image.w, stride = RowBlock::kStride;
+  const size_t between = (size_t)image.edges * w;
+  gather(rows_of(maps.alpha, w), w, n, block.at(0, RowBlock::kAlpha), stride);
+  gather(rows_of(maps.beta, w), w, n, block.at(0, RowBlock::kBeta), stride);
+  gather([&](int i, int x, int m) __attribute__((always_inline)) {
+    return c.P_of_code * load_weights(maps.weights + i * between + x, m);
+  }, w, n, block.at(0, RowBlock::kN), stride);
+  if (K::robust) gather(rows_of(maps.disparity, w), w, n, block.at(0, RowBlock::kD), stride);
+  Parabola right = {}, left = {};
+  const int half = w / 2;
+  for (int i = 0; i < half; ++i) {
+    walk<K, true>(c, block, i, std::max(i - 1, 0), local, right);
+    walk<K, true>(c, block, w - 1 - i, w - i, local, left);
+  }
+  if (w % 2) {
+    walk<K, true>(c, block, half, std::max(half - 1, 0), local, right);
+    walk<K, false>(c, block, half, half + 1, local, left);
+  }
+  for (int i = half + w % 2; i < w; ++i) {
+    walk<K, false>(c, block, i, i - 1, local, right);
+    walk<K, false>(c, block, w - 1 - i, w - i, local, left);
+  }
+  scatter(block.at(0, RowBlock::kA), stride, w, n, maps.A);
+  scatter(block.at(0, RowBlock::kB), stride, w, n, maps.B);
+}
+
+// run(Kind) for the kind of a pass.
+template <class Run>
+DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
+  auto with = [&](auto messages, auto robust) __attribute__((always_inline)) {
+    if (paths == 3)
+      run(Kind<messages, robust, 3>());
+    else
+      run(Kind<messages, robust, 1>());
+  };
+  const std::integral_constant<Messages, Messages::paper> paper;
+  const std::integral_constant<Messages, Messages::jumps> jumps;
+  const std::integral_constant<Messages, Messages::exact> exact;
+  if (c.messages == Messages::paper) return with(paper, std::false_type());
+  if (c.messages == Messages::jumps) return with(jumps, std::false_type());
+  if (c.robust) return with(exact, std::true_type());
+  with(exact, std::false_type());
+}
+
+DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupling& c, float local, RowBlock& block) {
+  dispatch(c, 1, [&](auto kind) __attribute__((always_inline)) {
+    walk_rows<decltype(kind)>(image, y, n, c, local, block);
+  });
+}
+
+// ---- from row to row: columns and diagonals together -----------------------------------------------
+
+// What the paths have come to at the pixels of one row, the weights of the steps that lead there, and the disparities
+// of the row before and of this one, which may be overwritten in the map.
+struct Row {
+  float *A[3], *B[3];
+  const uint16_t* weights[3];
+  const float* d_before;
+  float* d;
+};
+
+// m pixels from x on.
+template <class K>
+DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m, float scale) {
+  const Parabola own = {load(maps.alpha + x, m), load(maps.beta + x, m)};
+  const vfloat dp = K::robust ? load(maps.disparity + x, m) : vfloat{};
+  if (K::robust) store(row.d + x, dp, m);
+  vfloat A = load(maps.A + x, m), B = load(maps.B + x, m);
+#pragma GCC unroll 3
+  for (int k = 0; k < K::paths; ++k) {
+    const vfloat dq = K::robust ? load(row.d_before + x - kSteps[k]) : vfloat{};
+    const Penalty step = penalty<K>(c, c.P_of_code * load_weights(row.weights[k] + x, m), dp, dq);
+    Parabola p = {load(row.A[k] + x), load(row.B[k] + x)};
+    const Parabola heard = hear<K>(c, own, step, p);
+    store(row.A[k] + x, p.A, m);
+    store(row.B[k] + x, p.B, m);
+    A += heard.A;
+    B += heard.B;
+  }
+  store(maps.A + x, scale * A, m);
+  store(maps.B + x, scale * B, m);
+  if (maps.minimizer) store(maps.minimizer + x, vertex({A, B}), m);
+}
+
+// Copies of c, maps and row, which the compiler then knows that no store changes.
+template <class K>
+DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end, float scale) {
+  int x = begin;
+  for (; x + kLanes <= end; x += kLanes) walk_vector<K>(c, maps, row, x, kLanes, scale);
+  if (x < end) walk_vector<K>(c, maps, row, x, end - x, scale);
+}
+
+DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& row, int edges, int begin, int end,
+                              float scale) {
+  dispatch(c, edges - 1, [&](auto kind) __attribute__((always_inline)) {
+    walk_row<decltype(kind)>(c, maps, row, begin, end, scale);
+  });
+}
+
+// Down the image, after the rows, or up; A, B are then multiplied by scale.
+void sweep(const Image& image, const Coupling& c, bool down, float local, float scale, int threads) {
+  enum { kA, kB, kPlanes };
+  const int h = image.h, w = image.w;
+  Front front(h, w, kPlanes, 0.0f);
+  std::vector<float> disparities[2];
+  for (std::vector<float>& d : disparities) d.resize(c.robust ? w + 3 * kLanes : kLanes);
+  auto along = [&](int block, RowBlock& rows) {
+    const int y = block * kLanes;
+    if (down) aggregate_rows(image, y, std::min(kLanes, h - y), c, local, rows);
+  };
+  auto visit = [&](int i, int begin, int end) {
+    const int y = down ? i : h - 1 - i;
+    Maps maps = image.row(y);
+    if (down) maps.minimizer = nullptr;
+    Row row;
+    for (int k = 0; k + 1 < image.edges; ++k) {
+      row.A[k] = front.plane(k, kA, i), row.B[k] = front.plane(k, kB, i);
+      row.weights[k] = down ? maps.weights + (ptrdiff_t)(k + 1) * w : image.weights_up(y, k);
+    }
+    row.d_before = disparities[(i + 1) % 2].data() + kLanes;
+    row.d = disparities[i % 2].data() + kLanes;
+    sweep_row(c, maps, row, image.edges, begin, end, scale);
+  };
+  sweep_rows(h, w, threads, [&] { return RowBlock(down ? w : 0); }, along, visit);
+}
+
+}  // namespace
+
+void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads) {
+  parallel_for(h, threads, [] { return 0; }, [&](int y, int) {
+    const float* row = guide + (size_t)y * w;
+    weigh_row(row, y > 0 ? row - w : row, weights + (size_t)edges * y * w, w, sigma, edges);
+  });
+}
+
+void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
+               const Aggregation& options, int threads) {
+  const Image image = {{alpha, beta, weights, options.disparity, A, B, options.minimizer}, h, w, options.edges};
+  const Coupling coupling(options);
+  const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;
+  sweep(image, coupling, true, local, 1.0f, threads);
+  sweep(image, coupling, false, local, options.scale, threads);
+}
+
+void minimizer(const float* A, const float* B, float* d, size_t count, int threads) {
+  parallel_pixels(count, threads, [&](size_t begin, int n) { vertices(A + begin, B + begin, d + begin, n); });
+}
+
+}  // namespace dualpix

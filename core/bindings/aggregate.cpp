@@ -1,0 +1,123 @@
+// Bindings of core/aggregate.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "aggregate/aggregate.h"
+#include "aggregate/parabolas.h"
+#include "bindings/arrays.h"
+
+namespace {
+
+// A, B, factor, weight, limit: the fields of dualpix::Prior, but for the limit, of which 0 is none.
+using Prior = std::tuple<Map, Map, int, float, float>;
+
+void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>& priors, float invalid_threshold,
+               int threads) {
+  check_size(alpha);
+  same_shape(alpha, beta, "alpha and beta must have the same shape");
+  require(alpha.data() != beta.data(), "alpha and beta must not be the same map");
+  require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
+  std::vector<dualpix::Prior> added;
+  for (const auto& [A, B, factor, weight, limit] : priors) {
+    require(factor == 1 || factor == 2, "the factor of a prior must be 1 or 2");
+    same_shape(A, B, "A and B of a prior must have the same shape");
+    const size_t h = (alpha.shape(0) + factor - 1) / factor, w = (alpha.shape(1) + factor - 1) / factor;
+    require(A.shape(0) == h && A.shape(1) == w,
+            factor == 1 ? "a prior of factor 1 must have the shape of alpha"
+                        : "a prior of factor 2 must be half the size of alpha, rounded up");
+    require(weight >= 0 && limit >= 0, "weight and limit of a prior must not be below 0");
+    for (const float* map : {A.data(), B.data()})
+      require(map != alpha.data() && map != beta.data(), "a prior must not be alpha or beta");
+    added.push_back({A.data(), B.data(), factor, weight, limit > 0 ? 1 / limit : 0.0f});
+  }
+  nb::gil_scoped_release release;
+  dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), added,
+                     invalid_threshold, threads);
+}
+
+void confidence(Map A, Output most, Map least, Mask textured, float sure, int threads) {
+  same_shape(A, most, "most must have the shape of A");
+  same_shape(A, least, "least must have the shape of A");
+  same_shape(A, textured, "textured must have the shape of A");
+  nb::gil_scoped_release release;
+  dualpix::confidence(A.data(), most.data(), least.data(), textured.data(), A.size(), sure, threads);
+}
+
+// The number of edges that the weights of a map are of.
+template <class W>
+int edges_of(const W& weights, const Map& map) {
+  require(weights.shape(0) == map.shape(0) && weights.shape(2) == map.shape(1),
+          "weights must have the height and width of the map");
+  require(weights.shape(1) == 2 || weights.shape(1) == 4, "weights must be of 2 or 4 edges");
+  return (int)weights.shape(1);
+}
+
+void edge_weights(Map guide, OutputWeights weights, float sigma, int threads) {
+  check_size(guide);
+  const int edges = edges_of(weights, guide);
+  require(sigma > 1e-15f, "sigma must be above 1e-15");
+  nb::gil_scoped_release release;
+  dualpix::edge_weights(guide.data(), weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma, edges,
+                        threads);
+}
+
+void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix::Messages messages, float penalty,
+               std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
+               int threads, std::optional<Output> minimizer) {
+  check_size(alpha);
+  same_shape(alpha, beta, "alpha and beta must have the same shape");
+  const int edges = edges_of(weights, alpha);
+  same_shape(alpha, A, "A must have the shape of alpha");
+  same_shape(alpha, B, "B must have the shape of alpha");
+  if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
+  require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
+  require(!disparity || messages == dualpix::Messages::exact, "only exact messages take a disparity");
+  const float* previous = disparity ? disparity->data() : nullptr;
+  const void* inputs[] = {alpha.data(), beta.data(), weights.data(), previous};
+  for (const void* output : {A.data(), B.data()})
+    require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
+  require(A.data() != B.data(), "A and B must not be the same map");
+  float* found = minimizer ? minimizer->data() : nullptr;
+  if (minimizer) {
+    same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
+    const void* others[] = {alpha.data(), beta.data(), weights.data(), A.data(), B.data()};
+    for (const void* other : others) require(other != found, "minimizer must be a map of its own or disparity");
+  }
+  const dualpix::Aggregation options = {messages,   penalty, edges,        previous, found,
+                                        robust_tau, scale,   jump_penalty, farthest};
+  nb::gil_scoped_release release;
+  dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
+                     (int)alpha.shape(1), options, threads);
+}
+
+void minimizer(Map A, Map B, Output d, int threads) {
+  same_shape(A, B, "A and B must have the same shape");
+  same_shape(A, d, "d must have the shape of A");
+  nb::gil_scoped_release release;
+  dualpix::minimizer(A.data(), B.data(), d.data(), A.size(), threads);
+}
+
+}  // namespace
+
+void bind_aggregate(nb::module_& m) {
+  nb::enum_<dualpix::Messages>(m, "Messages", "What a pixel passes on along a path.")
+      .value("paper", dualpix::Messages::paper)
+      .value("exact", dualpix::Messages::exact)
+      .value("jumps", dualpix::Messages::jumps);
+  m.def("condition", condition, as_is("alpha"), as_is("beta"), as_is("divisor"), nb::kw_only(), "priors"_a,
+        "invalid_threshold"_a, "threads"_a,
+        "Divide by the border's divisor, add priors (A, B, factor, weight, limit), weaken invalid pixels, in place.\n"
+        "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0 is none.");
+  m.def("confidence", confidence, as_is("A"), as_is("most"), as_is("least"), as_is("textured"), "sure"_a, "threads"_a,
+        "most = A' / (A' + sure), 1 / A' = 1 / A + (most - least)^2 / 12; 0 where not textured.");
+  m.def("edge_weights", edge_weights, as_is("guide"), as_is("weights"), "sigma"_a, "threads"_a,
+        "weights = of the edges from a pixel to its neighbours: left, above and, with 4 edges, both diagonals above.");
+  m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
+        as_is("messages"), "penalty"_a, as_is("disparity").none(), "robust_tau"_a, "scale"_a,
+        "jump_penalty"_a, "farthest"_a, "threads"_a, as_is("minimizer").none() = nb::none(),
+        "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).");
+  m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
+}

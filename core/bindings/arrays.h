@@ -1,0 +1,66 @@
+// What all bindings share: array types, checks of shapes, arguments that are not converted.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T, int N>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using Map = Array<const float, 2>;
+using Output = Array<float, 2>;
+using Row = Array<const float, 1>;
+using Planes = Array<const float, 3>;
+using OutputPlanes = Array<float, 3>;
+using Mask = Array<const unsigned char, 2>;
+using OutputMask = Array<unsigned char, 2>;
+using Weights = Array<const uint16_t, 3>;
+using OutputWeights = Array<uint16_t, 3>;
+using Ranges = Array<const int, 3>;
+
+constexpr int kLargest = 1 << 20;  // disparities are counted in floats
+
+// Raises ValueError.
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class A, class B>
+void same_shape(const A& a, const B& b, const char* message) {
+  require(a.shape(0) == b.shape(0) && a.shape(1) == b.shape(1), message);
+}
+
+template <class A>
+void check_size(const A& a) {
+  const size_t most = (size_t)1 << 30;
+  require(a.size() > 0 && a.shape(0) < most && a.shape(1) < most, "maps must have 1 to 2^30 rows and columns");
+}
+
+template <class A>
+void check_pair(const A& left, const A& right) {
+  check_size(left);
+  same_shape(left, right, "left and right must have the same shape");
+}
+
+inline void check_disparities(int first, int count) {
+  require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
+}
+
+inline void check_taps(const Row& taps) { require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps"); }
+
+// An argument that is not converted. The result would go to a converted copy of an output and be lost, and an integer
+// would pass for an enum.
+inline auto as_is(const char* name) { return nb::arg(name).noconvert(); }
+
+// One of each folder.
+void bind_image(nb::module_& m);
+void bind_match(nb::module_& m);
+void bind_aggregate(nb::module_& m);
+void bind_filters(nb::module_& m);
+void bind_baselines(nb::module_& m);

@@ -1,0 +1,83 @@
+// Bindings of core/filters.
+#include "bindings/arrays.h"
+#include "filters/guided.h"
+#include "filters/median.h"
+#include "filters/regions.h"
+#include "filters/solver.h"
+
+namespace {
+
+// Pixels are numbered by int.
+template <class A>
+void check_number_of_pixels(const A& d) {
+  check_size(d);
+  require(d.size() < (size_t)1 << 31, "maps must have less than 2^31 pixels");
+}
+
+// The input of a filter: a map, its confidence if given, and the planes of its guide.
+dualpix::Measured measured(const Map& d, const std::optional<Map>& confidence, const Planes& guide, const Output& out) {
+  check_number_of_pixels(d);
+  require(guide.shape(1) == d.shape(0) && guide.shape(2) == d.shape(1), "planes of guide must have the shape of d");
+  require(guide.shape(0) == 1 || guide.shape(0) == 3, "guide must have 1 or 3 planes");
+  if (confidence) same_shape(d, *confidence, "confidence must have the shape of d");
+  same_shape(d, out, "out must have the shape of d");
+  require(out.data() != d.data(), "out must not be d");
+  return {d.data(), confidence ? confidence->data() : nullptr, guide.data(), (int)guide.shape(0), (int)d.shape(0),
+          (int)d.shape(1)};
+}
+
+void guided_filter(Map d, std::optional<Map> confidence, Planes guide, Output out, int radius, float eps, int threads) {
+  const dualpix::Measured in = measured(d, confidence, guide, out);
+  require(radius >= 1 && radius <= 4096, "radius must be 1 to 4096");
+  require(eps > 0, "eps must be above 0");
+  nb::gil_scoped_release release;
+  dualpix::guided_filter(in, out.data(), radius, eps, threads);
+}
+
+void bilateral_solver(Map d, std::optional<Map> confidence, Planes guide, Output out, float luma, float chroma, int xy,
+                      float lam, int iterations, int threads) {
+  const dualpix::Measured in = measured(d, confidence, guide, out);
+  require(luma > 0 && chroma > 0, "luma and chroma must be above 0");
+  require(xy >= 1 && xy <= 4096, "xy must be 1 to 4096");
+  require(lam >= 0 && iterations >= 0, "lam and iterations must not be below 0");
+  nb::gil_scoped_release release;
+  dualpix::bilateral_solver(in, out.data(), {luma, chroma, xy}, lam, iterations, threads);
+}
+
+void weighted_median(Map d, std::optional<Map> confidence, Planes guide, Output out, int radius, float sigma,
+                     int threads) {
+  const dualpix::Measured in = measured(d, confidence, guide, out);
+  require(radius >= 1 && radius <= 255, "radius must be 1 to 255");
+  require(sigma > 0, "sigma must be above 0");
+  nb::gil_scoped_release release;
+  dualpix::weighted_median(in, out.data(), radius, sigma, threads);
+}
+
+void remove_speckles(Output d, int size, float step) {
+  check_number_of_pixels(d);
+  require(step >= 0, "step must not be below 0");
+  nb::gil_scoped_release release;
+  dualpix::remove_speckles(d.data(), (int)d.shape(0), (int)d.shape(1), size, step);
+}
+
+void fill_holes(Output d) {
+  check_number_of_pixels(d);
+  nb::gil_scoped_release release;
+  dualpix::fill_holes(d.data(), (int)d.shape(0), (int)d.shape(1));
+}
+
+}  // namespace
+
+void bind_filters(nb::module_& m) {
+  m.def("guided_filter", guided_filter, as_is("d"), as_is("confidence").none(), as_is("guide"), as_is("out"),
+        nb::kw_only(), "radius"_a, "eps"_a, "threads"_a,
+        "out = d fitted by a linear function of the guide in every window. NaN where no window has data.");
+  m.def("bilateral_solver", bilateral_solver, as_is("d"), as_is("confidence").none(), as_is("guide"),
+        as_is("out"), nb::kw_only(), "luma"_a, "chroma"_a, "xy"_a, "lam"_a, "iterations"_a, "threads"_a,
+        "out = the map close to d and smooth where the guide is. NaN where nothing connects to data.");
+  m.def("weighted_median", weighted_median, as_is("d"), as_is("confidence").none(), as_is("guide"), as_is("out"),
+        nb::kw_only(), "radius"_a, "sigma"_a, "threads"_a,
+        "out = the median of d around a pixel, weighted by the similarity of the guide.");
+  m.def("remove_speckles", remove_speckles, as_is("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
+  m.def("fill_holes", fill_holes, as_is("d"), "NaN pixels get the median of their neighbours, ring by ring, in place.");
+}

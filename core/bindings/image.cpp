@@ -1,0 +1,75 @@
+// Bindings of core/image.
+#include "bindings/arrays.h"
+#include "image/bilateral.h"
+#include "image/census.h"
+#include "image/covariance.h"
+#include "image/planes.h"
+
+namespace {
+
+template <class T>
+void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads) {
+  same_shape(pixels, plane, "plane must have the height and width of pixels");
+  require(weights.shape(0) == pixels.shape(2), "one weight a channel");
+  nb::gil_scoped_release release;
+  dualpix::to_plane(pixels.data(), plane.data(), plane.size(), (int)pixels.shape(2), weights.data(), scale, threads);
+}
+
+void power(Output plane, float gamma, float scale, int threads) {
+  require(scale > 0, "scale must be above 0");
+  nb::gil_scoped_release release;
+  dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
+}
+
+void pyramid_down(Map image, Output half, int threads) {
+  check_size(image);
+  require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
+          "half must be half the size of image, rounded up");
+  nb::gil_scoped_release release;
+  dualpix::pyramid_down(image.data(), half.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+void subtract_bilateral(Map image, Output out, int threads) {
+  check_size(image);
+  same_shape(image, out, "out must have the shape of image");
+  require(image.data() != out.data(), "out must not be image");
+  nb::gil_scoped_release release;
+  dualpix::subtract_bilateral(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+void census(Map image, Output codes, int threads) {
+  check_size(image);
+  same_shape(image, codes, "codes must have the shape of image");
+  require(image.data() != codes.data(), "codes must not be image");
+  nb::gil_scoped_release release;
+  dualpix::census(image.data(), codes.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int threads) {
+  check_pair(left, right);
+  require(side >= 1 && side <= dualpix::kMostSide, "side must be 1 to 32");
+  require(left.shape(0) > 2 && left.shape(1) > 2, "the views must have 3 rows and columns or more");
+  require(C.shape(0) == (left.shape(0) - 2) / side * ((left.shape(1) - 2) / side) && C.shape(1) == dualpix::kTerms &&
+              C.shape(2) == dualpix::kTerms,
+          "C must have 6 x 6 covariances of every tile");
+  nb::gil_scoped_release release;
+  dualpix::tile_covariances(left.data(), right.data(), C.data(), (int)left.shape(0), (int)left.shape(1), side, threads);
+}
+
+}  // namespace
+
+void bind_image(nb::module_& m) {
+  m.def("to_plane", to_plane<uint8_t>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<uint16_t>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a);
+  m.def("to_plane", to_plane<float>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a,
+        "plane = scale * sum of weights[c] * pixels[:, :, c].");
+  m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
+  m.def("pyramid_down", pyramid_down, as_is("image"), as_is("half"), "threads"_a,
+        "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
+  m.def("subtract_bilateral", subtract_bilateral, as_is("image"), as_is("out"), "threads"_a,
+        "out = image - bilateral(image), on a 0..255 scale.");
+  m.def("census", census, as_is("image"), as_is("codes"), "threads"_a,
+        "codes = one bit for each of the 24 neighbours of a pixel, set where it is darker.");
+  m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,
+        "C = the covariances in every tile of L - R, the slopes of the mean M along x and y, M, x M and y M.");
+}

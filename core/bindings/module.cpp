@@ -1,0 +1,47 @@
+// The module dualpix._core. Shapes are checked in these files, kernels run with the GIL released.
+#include "bindings/arrays.h"
+#include "common/limits.h"
+
+#ifdef __GLIBC__  // defined by any standard header: keep this after the others
+#include <malloc.h>
+#endif
+
+namespace {
+
+void release_free_memory() {
+  nb::gil_scoped_release release;
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+void copy(Map source, Output target, int threads) {
+  same_shape(source, target, "target must have the shape of source");
+  require(source.data() != target.data(), "target must not be source");
+  require(threads >= 1, "threads must be 1 or more");
+  nb::gil_scoped_release release;
+  dualpix::copy(source.data(), target.data(), source.size(), threads);
+}
+
+float multiply_adds(double count, int lanes, int threads) {
+  require(count >= 0 && count <= 1e15, "count must be 0 to 1e15");
+  require(lanes == 4 || lanes == 8 || lanes == 16, "lanes must be 4, 8 or 16");
+  require(threads >= 1, "threads must be 1 or more");
+  nb::gil_scoped_release release;
+  return dualpix::multiply_adds(count, lanes, threads);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Kernels of dualpix: contiguous float32 maps in and out, the GIL released, the same bytes for any threads.";
+  bind_image(m);
+  bind_match(m);
+  bind_aggregate(m);
+  bind_filters(m);
+  bind_baselines(m);
+  m.def("release_free_memory", release_free_memory, "Return freed memory to the system. Does nothing without glibc.");
+  m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source. Measures memory bandwidth.");
+  m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,
+        "Compute `count` multiply-adds in vectors of 4, 8 or 16 floats. Measures arithmetic; ignore the sum.");
+}

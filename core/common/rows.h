@@ -1,0 +1,45 @@
+// Rows abreast: transposed, so that what runs along a row does so for kLanes of them at once.
+#pragma once
+
+#include <algorithm>
+
+#include "common/simd.h"
+
+namespace dualpix {
+
+// n rows of w pixels transposed, one a lane: column x is the vector at x * stride. load(i, x, m) is that of m pixels of
+// row i from x on.
+template <class Load>
+DUALPIX_INLINE void gather(const Load& load, int w, int n, float* columns, int stride) {
+  int x = 0;
+  vfloat v[kLanes];
+  for (; n == kLanes && x + kLanes <= w; x += kLanes) {
+    for (int i = 0; i < kLanes; ++i) v[i] = load(i, x, kLanes);
+    transpose(v);
+    for (int i = 0; i < kLanes; ++i) store(columns + (size_t)(x + i) * stride, v[i]);
+  }
+  for (; x < w; x += kLanes) {
+    const int m = std::min(w - x, kLanes);
+    for (int i = 0; i < kLanes; ++i) v[i] = i < n ? load(i, x, m) : vfloat{};
+    transpose(v);
+    for (int i = 0; i < m; ++i) store(columns + (size_t)(x + i) * stride, v[i]);
+  }
+}
+
+// Back into rows one after the other.
+DUALPIX_INLINE void scatter(const float* columns, int stride, int w, int n, float* rows) {
+  for (int x = 0; x < w; x += kLanes) {
+    const int m = std::min(w - x, kLanes);
+    vfloat v[kLanes];
+    for (int i = 0; i < kLanes; ++i) v[i] = i < m ? load(columns + (size_t)(x + i) * stride) : vfloat{};
+    transpose(v);
+    for (int i = 0; i < n; ++i) store(rows + (size_t)i * w + x, v[i], m);
+  }
+}
+
+// What gather takes, of rows one after the other.
+DUALPIX_INLINE auto rows_of(const float* map, int w) {
+  return [=](int i, int x, int m) __attribute__((always_inline)) { return load(map + (size_t)i * w + x, m); };
+}
+
+}  // namespace dualpix

@@ -1,0 +1,66 @@
+#include "image/covariance.h"
+
+#include <cstddef>
+
+#include "common/parallel.h"
+#include "common/simd.h"
+
+namespace dualpix {
+
+namespace {
+
+// The terms of a tile whose first pixel left and right point to, each less its mean; its rows lie in vectors.
+struct Terms {
+  int size;  // a multiple of kLanes; what does not belong to the tile is 0
+  alignas(64) float of[kTerms][kMostSide * kMostSide];
+};
+
+DUALPIX_INLINE void fill(const float* left, const float* right, int w, int side, Terms& terms) {
+  const int stride = (side + kLanes - 1) / kLanes * kLanes;
+  terms.size = side * stride;
+  for (int k = 0; k < kTerms; ++k) std::fill_n(terms.of[k], terms.size, 0.0f);
+  for (int y = 0; y < side; ++y)
+    for (int x = 0; x < side; ++x) {
+      const ptrdiff_t p = (ptrdiff_t)y * w + x;
+      auto M = [=](ptrdiff_t q) { return 0.5f * (left[q] + right[q]); };
+      const float m = M(p), values[kTerms] = {left[p] - right[p], M(p + 1) - M(p - 1), M(p + w) - M(p - w), m,
+                                              (x - side / 2) * m, (y - side / 2) * m};
+      for (int k = 0; k < kTerms; ++k) terms.of[k][y * stride + x] = values[k];
+    }
+  for (int k = 0; k < kTerms; ++k) {
+    double sum = 0;
+    for (int i = 0; i < terms.size; ++i) sum += terms.of[k][i];
+    const float mean = (float)(sum / (side * side));
+    for (int y = 0; y < side; ++y)
+      for (int x = 0; x < side; ++x) terms.of[k][y * stride + x] -= mean;
+  }
+}
+
+DUALPIX_INLINE double product(const float* a, const float* b, int size) {
+  vfloat sum = {};
+  for (int i = 0; i < size; i += kLanes) sum += load(a + i) * load(b + i);
+  double total = 0;
+  for (int i = 0; i < kLanes; ++i) total += sum[i];
+  return total;
+}
+
+DUALPIX_CLONES void covariances(const float* left, const float* right, int w, int side, Terms& terms, double* C) {
+  fill(left, right, w, side, terms);
+  for (int i = 0; i < kTerms; ++i)
+    for (int j = i; j < kTerms; ++j)
+      C[i * kTerms + j] = C[j * kTerms + i] = product(terms.of[i], terms.of[j], terms.size) / (side * side);
+}
+
+}  // namespace
+
+void tile_covariances(const float* left, const float* right, double* C, int h, int w, int side, int threads) {
+  const int down = (h - 2) / side, across = (w - 2) / side;
+  parallel_for(down, threads, [] { return Terms(); }, [&](int i, Terms& terms) {
+    for (int k = 0; k < across; ++k) {
+      const size_t at = (size_t)(1 + i * side) * w + 1 + (size_t)k * side;
+      covariances(left + at, right + at, w, side, terms, C + ((size_t)i * across + k) * kTerms * kTerms);
+    }
+  });
+}
+
+}  // namespace dualpix

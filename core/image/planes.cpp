@@ -1,0 +1,107 @@
+#include "image/planes.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/mirror.h"
+#include "common/parallel.h"
+#include "common/simd.h"
+
+namespace dualpix {
+
+namespace {
+
+constexpr int kRows = 32;  // rows of a task
+
+// sum_c weights[c] * pixels[c], the number of channels known to the compiler where it is that of a picture
+template <class T, int known>
+DUALPIX_INLINE void weigh_pixels(const T* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  if (known) channels = known;
+  for (int i = 0; i < n; ++i) {
+    float sum = 0;
+    for (int c = 0; c < channels; ++c) sum += weights[c] * (float)pixels[(size_t)i * channels + c];
+    plane[i] = scale * sum;
+  }
+}
+
+template <class T>
+DUALPIX_INLINE void weigh_any(const T* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  if (channels == 3)
+    weigh_pixels<T, 3>(pixels, plane, n, channels, weights, scale);
+  else if (channels == 1)
+    weigh_pixels<T, 1>(pixels, plane, n, channels, weights, scale);
+  else
+    weigh_pixels<T, 0>(pixels, plane, n, channels, weights, scale);
+}
+
+DUALPIX_CLONES void weigh(const uint8_t* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  weigh_any(pixels, plane, n, channels, weights, scale);
+}
+
+DUALPIX_CLONES void weigh(const uint16_t* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  weigh_any(pixels, plane, n, channels, weights, scale);
+}
+
+DUALPIX_CLONES void weigh(const float* pixels, float* plane, int n, int channels, const float* weights, float scale) {
+  weigh_any(pixels, plane, n, channels, weights, scale);
+}
+
+// v = scale v^gamma = 2^(gamma log2 v + log2 scale), 0 where v is not above 0
+DUALPIX_CLONES void raise(float* plane, int count, float gamma, float log2_scale) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = std::min(count - x, kLanes);
+    const vfloat v = load(plane + x, n);
+    const vfloat power = min(gamma * log2(v) + log2_scale, splat(127.9f));
+    store(plane + x, select(v > 0, exp2(power), vfloat{}), n);
+  }
+}
+
+DUALPIX_CLONES void weigh_five_rows(const float* const rows[5], float* out, int w) {
+  for (int x = 0; x < w; ++x)
+    out[x] = (rows[0][x] + rows[4][x] + 4 * (rows[1][x] + rows[3][x]) + 6 * rows[2][x]) * (1.0f / 16);
+}
+
+void pyramid_row(const float* in, float* out, float* padded, int y, int h, int w) {
+  const float* rows[5];
+  for (int k = 0; k < 5; ++k) rows[k] = in + (size_t)mirror(2 * y + k - 2, h) * w;
+  float* row = padded + 2;
+  weigh_five_rows(rows, row, w);
+  for (int k = 1; k <= 2; ++k) {
+    row[-k] = row[mirror(-k, w)];
+    row[w - 1 + k] = row[mirror(w - 1 + k, w)];
+  }
+  for (int i = 0; i < (w + 1) / 2; ++i) {
+    const float* p = row + 2 * i;
+    out[i] = (p[-2] + p[2] + 4 * (p[-1] + p[1]) + 6 * p[0]) * (1.0f / 16);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
+              int threads) {
+  parallel_pixels(count, threads, [&](size_t begin, int n) {
+    weigh(pixels + begin * channels, plane + begin, n, channels, weights, scale);
+  });
+}
+
+template void to_plane(const uint8_t*, float*, size_t, int, const float*, float, int);
+template void to_plane(const uint16_t*, float*, size_t, int, const float*, float, int);
+template void to_plane(const float*, float*, size_t, int, const float*, float, int);
+
+void power(float* plane, size_t count, float gamma, float scale, int threads) {
+  const float log2_scale = std::log2(scale);
+  parallel_pixels(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, log2_scale); });
+}
+
+void pyramid_down(const float* in, float* out, int h, int w, int threads) {
+  const int out_h = (h + 1) / 2, out_w = (w + 1) / 2;
+  using Row = std::vector<float>;
+  parallel_for((out_h + kRows - 1) / kRows, threads, [&] { return Row(w + 4); }, [&](int block, Row& padded) {
+    for (int y = block * kRows; y < std::min(out_h, (block + 1) * kRows); ++y)
+      pyramid_row(in, out + (size_t)y * out_w, padded.data(), y, h, w);
+  });
+}
+
+}  // namespace dualpix

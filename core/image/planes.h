@@ -1,0 +1,19 @@
+// Grey planes and the Gaussian pyramid.
+#pragma once
+
+#include <cstddef>
+
+namespace dualpix {
+
+// plane = scale * sum_c weights[c] * pixels[c], for `channels` interleaved channels.
+template <class T>
+void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
+              int threads);
+
+// v = scale v^gamma in place, 0 where v is not above 0.
+void power(float* plane, size_t count, float gamma, float scale, int threads);
+
+// Half size by 1 4 6 4 1 with symmetric borders: out(i) lies at in(2 i). out is ceil(h/2) x ceil(w/2).
+void pyramid_down(const float* in, float* out, int h, int w, int threads);
+
+}  // namespace dualpix

@@ -1,0 +1,316 @@
+#include "match/match.h"
+
+#include <limits>
+#include <memory>
+
+#include "common/parallel.h"
+#include "common/simd.h"
+#include "match/encc.h"
+
+namespace dualpix {
+
+namespace {
+
+// A tile's smoothed rows and running minima, together about 300 kB, stay in a core's L2 cache.
+constexpr int kTileRows = kTile;
+constexpr int kTileColumns = kTile;
+constexpr float kNothing = 0.1f;  // STD (zncc) or level (ncc), on a 0..255 scale, below which 8 bits hold no signal
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// What is kept of the cost of every pixel while d runs: the best cost, its index and its two neighbours, the second
+// best and its index, and the cost before the present one.
+struct Minima {
+  float best[kTileColumns], index[kTileColumns], before[kTileColumns], after[kTileColumns];
+  float second[kTileColumns], second_index[kTileColumns], last[kTileColumns];
+};
+
+// For encc, the distances of the windows at the best disparity and at its neighbours.
+struct Distances {
+  float at[kTileColumns], before[kTileColumns], after[kTileColumns];
+};
+
+// The left image under the window, which does not depend on d: its mean (0 for ncc) and its energy less that.
+struct LeftWindow {
+  float mean[kTileColumns], energy[kTileColumns];
+};
+
+struct Tile {
+  explicit Tile(const Matching& o)
+      : stride(planes(o.cost) * kTileColumns),
+        smoothed((size_t)(kTileRows + 2 * o.window.half) * stride),
+        rows(kTileRows + 2 * o.window.half),
+        minima(kTileRows),
+        left_window(correlates(o.cost) ? kTileRows : 0) {
+    if (o.subpixel == Subpixel::encc) {
+      distances.resize(kTileRows);
+      encc = std::make_unique<Encc>(o.encc_window, kTileRows, kTileColumns, o.count);
+    }
+  }
+  int stride;
+  std::vector<float> scratch;      // of smooth_rows
+  std::vector<float> smoothed;     // rows of the tile and half more on both sides, smoothed along x, planes abreast
+  std::vector<const float*> rows;  // rows[k] is the smoothed row of y0 - half + k, padded at the image's ends
+  std::vector<Minima> minima;
+  std::vector<LeftWindow> left_window;  // only for correlations
+  std::vector<Distances> distances;     // only for encc
+  std::unique_ptr<Encc> encc;           // only for that vertex
+};
+
+// The cost C(d_i) of one vector of pixels meets what is known of the disparities before it.
+DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
+  const vfloat number = splat((float)i), last = load(m.last + x);
+  vfloat best = load(m.best + x), index = load(m.index + x), after = load(m.after + x), before = load(m.before + x);
+  vfloat second = load(m.second + x), second_index = load(m.second_index + x);
+
+  const vint follows = index == number - 1.0f;
+  after = select(follows, cost, after);
+  // The winner has two neighbours: it is never the first or the last disparity.
+  const vint wins = (i > 0 && i + 1 < count) ? cost < best : vint{};
+  // The loser of the two, the new cost or the winner so far, may be the second best.
+  const vfloat loser = select(wins, best, cost), loser_index = select(wins, index, number);
+  const vint closer = loser < second;
+  second = select(closer, loser, second);
+  second_index = select(closer, loser_index, second_index);
+  best = select(wins, cost, best);
+  index = select(wins, number, index);
+  before = select(wins, last, before);
+
+  store(m.best + x, best);
+  store(m.index + x, index);
+  store(m.after + x, after);
+  store(m.before + x, before);
+  store(m.second + x, second);
+  store(m.second_index + x, second_index);
+  store(m.last + x, cost);
+}
+
+// Costs that are smoothed differences meet the running minima of M rows.
+template <int M>
+DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, Minima* m, int i, int count) {
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    vfloat s[M];
+    smooth_columns<M>(rows, x, window, s);
+    for (int j = 0; j < M; ++j) update(m[j], x, s[j], i, count);
+  }
+}
+
+DUALPIX_CLONES void difference_costs(const float* const* rows, int n, const Window& window, Minima* m, int i,
+                                     int count) {
+  int y = 0;
+  for (; y + 4 <= n; y += 4) meet_difference<4>(rows + y, window, m + y, i, count);
+  for (; y < n; ++y) meet_difference<1>(rows + y, window, m + y, i, count);
+}
+
+DUALPIX_INLINE vfloat square_root(vfloat v) {
+  for (int i = 0; i < kLanes; ++i) v[i] = __builtin_sqrtf(v[i]);
+  return v;
+}
+
+// 1 - <L, R> / (|L| |R|) = (|L| |R| - <L, R>) / (|L| |R|), in small differences so that little cancels in float32:
+//
+//     |L| |R| - <L, R> = (|E|^2 - (|L| - |R|)^2) / 2      |L| - |R| = (|L|^2 - |R|^2) / (|L| + |R|)
+//
+// Divided by max(|L|, floor) max(|R|, floor), a window of nothing but rounding correlates with nothing: cost 1.
+DUALPIX_INLINE vfloat decorrelation(vfloat E2, vfloat L2_less_R2, vfloat L2) {
+  const vfloat floor = splat(kNothing), zero = {};
+  const vfloat l = square_root(L2), r = square_root(max(L2 - L2_less_R2, zero));
+  const vfloat step = L2_less_R2 / max(l + r, splat(1e-15f));
+  const vfloat norms = max(l, floor) * max(r, floor);
+  // above the floor nothing is missing, not even rounding
+  const vfloat missing = select((l < floor) | (r < floor), norms - l * r, zero);
+  return (missing + 0.5f * max(E2 - step * step, zero)) / norms;
+}
+
+// The same for ncc and zncc, from the smoothed terms of their correlation.
+template <int M>
+DUALPIX_INLINE void meet_correlation(const float* const* rows, const Window& window, bool zero_mean,
+                                     const LeftWindow* left, Minima* m, int i, int count) {
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    vfloat s[3][M] = {};
+    for (int p = 0; p < (zero_mean ? 3 : 2); ++p) smooth_columns<M>(rows, x + p * kTileColumns, window, s[p]);
+    for (int j = 0; j < M; ++j) {
+      // less the means, with W*R = W*L - W*E; for ncc they are 0
+      const vfloat mean = s[2][j], sum = 2 * load(left[j].mean + x) - mean;
+      update(m[j], x, decorrelation(s[0][j] - mean * mean, s[1][j] - mean * sum, load(left[j].energy + x)), i, count);
+    }
+  }
+}
+
+DUALPIX_CLONES void correlation_costs(const float* const* rows, int n, const Window& window, bool zero_mean,
+                                      const LeftWindow* left, Minima* m, int i, int count) {
+  int y = 0;
+  for (; y + 4 <= n; y += 4) meet_correlation<4>(rows + y, window, zero_mean, left + y, m + y, i, count);
+  for (; y < n; ++y) meet_correlation<1>(rows + y, window, zero_mean, left + y, m + y, i, count);
+}
+
+DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window, bool zero_mean, LeftWindow& left) {
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    vfloat energy, mean = {};
+    smooth_columns<1>(rows, x, window, &energy);
+    if (zero_mean) smooth_columns<1>(rows, x + 2 * kTileColumns, window, &mean);
+    store(left.mean + x, mean);
+    store(left.energy + x, max(energy - mean * mean, vfloat{}));
+  }
+}
+
+// Distances at the i-th disparity are kept by those pixels whose best it is, or next to that.
+DUALPIX_CLONES void keep_distances(const Minima& m, const float* distances, int i, Distances& kept) {
+  const float number = (float)i;
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    const vfloat index = load(m.index + x), distance = load(distances + x);
+    store(kept.at + x, select(index == number, distance, load(kept.at + x)));
+    store(kept.before + x, select(index == number + 1.0f, distance, load(kept.before + x)));
+    store(kept.after + x, select(index == number - 1.0f, distance, load(kept.after + x)));
+  }
+}
+
+// x in [-1/2, 1/2], the offset of the minimum from d0, given the rises l and r on its two sides.
+DUALPIX_INLINE vfloat vertex_parabola(vfloat l, vfloat r) {
+  return select(l + r > 0, (l - r) / max(2 * (l + r), splat(1e-37f)), vfloat{});
+}
+
+float vertex_histeq(float l, float r, const float* bias) {
+  const float small = std::min(l, r), large = std::max(l, r), t = large > 0 ? small / large : 1.0f;
+  const float distance = 0.5f - 0.25f * (t + t * t), x = l <= r ? -distance : distance;
+  // bias(x), linear between the table's entries
+  const float at = 10 * (x + 1);
+  const int low = at >= 0 ? std::min((int)at, kBiasSteps - 2) : 0;  // both rises may be infinite, and at no number
+  return x - (bias[low] + (at - low) * (bias[low + 1] - bias[low]));
+}
+
+// S = clip((q - 1) / (Tq - 1), 0.01, 1)^2 with q = C(d1) / C(d0); 1 where d1 is next to d0.
+DUALPIX_INLINE vfloat confidence(const Minima& m, int x, float Tq) {
+  const vfloat apart = load(m.second_index + x) - load(m.index + x);
+  const vfloat q = load(m.second + x) / max(load(m.best + x), splat(1e-4f));
+  const vfloat s = min(max((q - 1.0f) / (Tq - 1), splat(0.01f)), splat(1.0f));
+  return select((apart <= 1) & (apart >= -1), splat(1.0f), s * s);
+}
+
+// The offsets of the vertices from d0 are given, NaN where nothing can be said, but for those of parabolas.
+DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o, const float* offsets, float* alpha,
+                                  float* beta) {
+  for (int x = 0; x < count; x += kLanes) {
+    const int n = count - x < kLanes ? count - x : kLanes;
+    const vfloat best = load(m.best + x), zero = {};
+    const vfloat l = max(load(m.before + x) - best, zero), r = max(load(m.after + x) - best, zero);
+    const vfloat offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : load(offsets + x);
+    // a = (l + r) / 2;  alpha = S a;  beta = -2 alpha (d0 + x)
+    const vint known = offset == offset;
+    vfloat a = select(known, 0.5f * (l + r), zero);
+    if (o.noise_floor > 0) a /= best + o.noise_floor;
+    a *= confidence(m, x, o.ratio_threshold);
+    store(alpha + x, a, n);
+    store(beta + x, -2.0f * a * ((float)o.first + load(m.index + x) + select(known, offset, zero)), n);
+  }
+}
+
+// encc's distances at every disparity that is the best of any pixel of the tile, or next to it.
+void measure_distances(int h, int w, const Extent& t, const Matching& o, Tile& tile) {
+  std::vector<char> best(o.count + 2);
+  for (int y = 0; y < t.y1 - t.y0; ++y)
+    for (int x = 0; x < t.x1 - t.x0; ++x) best[1 + (int)tile.minima[y].index[x]] = 1;
+  tile.encc->start(o.encc_left, o.encc_right, h, w, t, o.first, o.count);
+  for (int i = 0; i < o.count; ++i) {
+    if (!(best[i] | best[i + 1] | best[i + 2])) continue;
+    tile.encc->measure(o.first + i);
+    for (int y = 0; y < t.y1 - t.y0; ++y)
+      keep_distances(tile.minima[y], tile.encc->distances(y), i, tile.distances[y]);
+  }
+}
+
+// The offsets of a row's vertices from their whole disparities.
+void vertices(const Tile& tile, int y, int n, const Matching& o, float* offsets) {
+  const Minima& m = tile.minima[y];
+  if (o.subpixel == Subpixel::encc) {
+    const Distances& kept = tile.distances[y];
+    tile.encc->peaks(y, n, m.index, kept.before, kept.at, kept.after, offsets);
+  } else if (o.subpixel == Subpixel::histeq) {
+    for (int x = 0; x < n; ++x)
+      offsets[x] = vertex_histeq(std::max(m.before[x] - m.best[x], 0.0f), std::max(m.after[x] - m.best[x], 0.0f), o.bias);
+  }
+}
+
+void start(Minima& m) {
+  std::fill(m.best, m.best + kTileColumns, kInfinity);
+  std::fill(m.second, m.second + kTileColumns, kInfinity);
+  std::fill(m.index, m.index + kTileColumns, 1.0f);  // if no cost is finite
+}
+
+float tile_mean(const float* image, int w, const Extent& t) {
+  double total = 0;
+  for (int y = t.y0; y < t.y1; ++y)
+    for (int x = t.x0; x < t.x1; ++x) total += image[(size_t)y * w + x];
+  return (float)(total / ((double)(t.x1 - t.x0) * (t.y1 - t.y0)));
+}
+
+void match_tile(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Extent& t,
+                const Matching& o, Tile& tile) {
+  const int height = t.y1 - t.y0;
+  const int first_row = std::max(t.y0 - o.window.half, 0), end_row = std::min(t.y1 + o.window.half, h);
+  auto smooth_tile = [&](int d, const Means& means) {
+    smooth_rows({left, right, w, d, t.x0, t.x1}, first_row, end_row, o.cost, means, o.window, kTileColumns,
+                tile.scratch, tile.smoothed.data());
+  };
+  for (int k = 0; k < height + 2 * o.window.half; ++k)
+    tile.rows[k] = &tile.smoothed[(size_t)(padded(t.y0 - o.window.half + k, h, o.cost) - first_row) * tile.stride];
+  for (Minima& m : tile.minima) start(m);
+
+  const bool zero_mean = o.cost == Cost::zncc;
+  const Means means = zero_mean ? Means{tile_mean(left, w, t), tile_mean(right, w, t)} : Means{};
+  if (correlates(o.cost)) {
+    // At d = w all of R is outside, so that E = L.
+    smooth_tile(w, {means.left, 0});
+    for (int y = 0; y < height; ++y)
+      left_windows(&tile.rows[y + o.window.half], o.window, zero_mean, tile.left_window[y]);
+  }
+  for (int i = 0; i < o.count; ++i) {
+    smooth_tile(o.first + i, means);
+    const float* const* rows = &tile.rows[o.window.half];
+    if (correlates(o.cost))
+      correlation_costs(rows, height, o.window, zero_mean, tile.left_window.data(), tile.minima.data(), i, o.count);
+    else
+      difference_costs(rows, height, o.window, tile.minima.data(), i, o.count);
+  }
+  if (tile.encc) measure_distances(h, w, t, o, tile);
+  for (int y = t.y0; y < t.y1; ++y) {
+    const size_t at = (size_t)y * w + t.x0;
+    float offsets[kTileColumns];
+    vertices(tile, y - t.y0, t.x1 - t.x0, o, offsets);
+    fit_parabolas(tile.minima[y - t.y0], t.x1 - t.x0, o, offsets, alpha + at, beta + at);
+  }
+}
+
+DUALPIX_CLONES void widen(const float* d, int count, float* least, float* most) {
+  vfloat low = splat(*least), high = splat(*most);
+  int x = 0;
+  for (; x + kLanes <= count; x += kLanes) low = min(low, load(d + x)), high = max(high, load(d + x));
+  for (int i = 0; i < kLanes; ++i) *least = std::min(*least, low[i]), *most = std::max(*most, high[i]);
+  for (; x < count; ++x) *least = std::min(*least, d[x]), *most = std::max(*most, d[x]);
+}
+
+}  // namespace
+
+void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
+           int threads) {
+  const int across = (w + kTileColumns - 1) / kTileColumns, down = (h + kTileRows - 1) / kTileRows;
+  parallel_for(across * down, threads, [&] { return Tile(options); }, [&](int i, Tile& tile) {
+    const int x0 = i % across * kTileColumns, y0 = i / across * kTileRows;
+    const Extent extent = {x0, std::min(x0 + kTileColumns, w), y0, std::min(y0 + kTileRows, h)};
+    Matching own = options;
+    if (options.ranges) own.first = options.ranges[2 * i], own.count = options.ranges[2 * i + 1];
+    match_tile(left, right, alpha, beta, h, w, extent, own, tile);
+  });
+}
+
+void tile_extremes(const float* d, int coarse_h, int coarse_w, int reach, float* least, float* most, int threads) {
+  constexpr int kSide = kTile / 2;
+  const int across = (coarse_w + kSide - 1) / kSide, down = (coarse_h + kSide - 1) / kSide;
+  parallel_for(across * down, threads, [] { return 0; }, [&](int i, int) {
+    const int x0 = std::max(i % across * kSide - reach, 0), x1 = std::min((i % across + 1) * kSide + reach, coarse_w);
+    const int y0 = std::max(i / across * kSide - reach, 0), y1 = std::min((i / across + 1) * kSide + reach, coarse_h);
+    least[i] = most[i] = d[(size_t)y0 * coarse_w + x0];
+    for (int y = y0; y < y1; ++y) widen(d + (size_t)y * coarse_w + x0, x1 - x0, least + i, most + i);
+  });
+}
+
+}  // namespace dualpix

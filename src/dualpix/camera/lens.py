@@ -1,0 +1,178 @@
+"""What one camera and lens do to the views and to the disparity, and how that is undone.
+
+White sheet: each view is darker towards its own side. Lens: away from the axis the pupil is clipped, so the same depth
+shows another disparity, ``d_observed(x, y) = gain(x, y) d + offset(x, y)``. Both fields are smooth.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, ParameterError
+from ..io.sidecar import to_json
+from ..types import Map, full_scale
+from ..version import version
+from .sheet import Values, White, spread
+
+VERSION = 1  # of the file format
+
+# A lens is symmetric, so gain and offset are even in x and y. x and y are -1 and 1 at the edges of the picture.
+TERMS = {"1": (0, 0), "x^2": (2, 0), "y^2": (0, 2), "x^4": (4, 0), "x^2 y^2": (2, 2), "y^4": (0, 4)}
+
+
+class Field(NamedTuple):
+    """Coefficients of gain and offset by TERMS. Over the picture the gain has mean 1 and the offset mean 0 px."""
+
+    gain: tuple[float, ...]
+    offset: tuple[float, ...]
+
+
+class Plane(NamedTuple):
+    """A calibration plane: its mean disparity, and the STD of its map as observed and as corrected, px."""
+
+    disparity: float
+    observed: float
+    corrected: float
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What to undo in the pictures of one camera and lens, at one size.
+
+    Attributes
+    ----------
+    width, height : int
+        Size of the pictures as the camera stores them, px.
+    axis : "x" or "y"
+        The direction in which the views differ.
+    camera : str, optional
+        The camera's name.
+    white : White, optional
+        The brightness of a white sheet in each view; None leaves the views as they are.
+    field : Field, optional
+        Gain and offset of the disparity; None leaves the map as it is.
+    planes : tuple of Plane
+        The planes that the field was fitted to.
+    source : str
+        What errors call this calibration, such as the path of its file.
+    """
+
+    width: int
+    height: int
+    axis: str = "x"
+    camera: str | None = None
+    white: White | None = None
+    field: Field | None = None
+    planes: tuple[Plane, ...] = ()
+    source: str = "calibration"
+
+    def check(self, shape: tuple[int, ...], name: str, axis: str | None = None) -> None:
+        """Refuse a picture of another size or, if it is given, another axis; errors call the picture `name`."""
+        height, width = shape[:2]
+        if (width, height) != (self.width, self.height):
+            raise InputError(
+                f"{self.source}: was made for {self.width}x{self.height} pixels but {name} is {width}x{height}: "
+                "calibrate with pictures of that size"
+            )
+        if self.field is not None and axis is not None and axis != self.axis:
+            raise InputError(
+                f"{self.source}: was made for views that differ along {self.axis}, not {axis}: calibrate along {axis}"
+            )
+
+    def check_numbers(self, dtype: np.dtype[Any], name: str) -> None:
+        """Refuse a picture whose numbers have another full scale than those the black level was given in."""
+        full = full_scale(dtype)
+        if self.white and self.white.black and full != self.white.full:
+            raise InputError(
+                f"{self.source}: its black level, {self.white.black:g}, belongs to numbers up to {self.white.full:g}, "
+                f"but those of {name} go up to {full:g}: calibrate with pictures of the same kind"
+            )
+
+    def check_camera(self, name: str | None) -> None:
+        """Refuse another camera, if both names are known."""
+        if None not in (name, self.camera) and name != self.camera:
+            raise InputError(
+                f"{self.source}: was made for the camera {self.camera!r}, not {name!r}: "
+                "give the calibration of that camera"
+            )
+
+    def black(self, asked: float) -> float:
+        """The black level to use: that of the white sheets. If another one was asked for, it is refused."""
+        if self.white is None or asked == self.white.black:
+            return asked
+        if asked:
+            raise ParameterError(
+                f"parameter black is {asked:g}, but {self.source} was made with {self.white.black:g}: "
+                "leave it out, or calibrate again"
+            )
+        return self.white.black
+
+    def white_gains(self, gamma: float = 1.0) -> tuple[Map, Map] | None:
+        """What to divide the left and the right view by, after black level and gamma; None without white sheets.
+
+        ``(I / gain)^gamma = I^gamma / gain^gamma``. At most 1, where the brighter white sheet is brightest.
+        """
+        if self.white is None:
+            return None
+        left, right = (spread(grid**gamma, (self.height, self.width)) for grid in (self.white.left, self.white.right))
+        return left, right
+
+    def corrected(self, d: Map) -> Map:
+        """``(d - offset) / gain``: the disparity that a lens with one pupil everywhere would show, px. NaN stays."""
+        if self.field is None:
+            return d
+        self.check(d.shape, "the map")
+        gain, offset = (evaluate(part, d.shape) for part in self.field)
+        return (d - offset) / gain
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the white sheets, ready for JSON."""
+        field = self.field
+        return {
+            "camera": self.camera,
+            "width": self.width,
+            "height": self.height,
+            "axis": self.axis,
+            "gain": field and dict(zip(TERMS, field.gain, strict=True)),
+            "offset": field and dict(zip(TERMS, field.offset, strict=True)),
+            "planes": [plane._asdict() for plane in self.planes],
+        }
+
+    def to_json(self) -> str:
+        """The text of a calibration file; `read_calibration` reads it."""
+        record = {
+            "dualpix": version(),
+            "calibration": VERSION,
+            "model": "d_observed = gain d + offset, x and y from -1 to 1; view = (image - black) / white",
+            **self.to_dict(),
+            "white": self.white and {name: np.asarray(part).tolist() for name, part in self.white._asdict().items()},
+        }
+        # A row of a map takes one line, not one for each number.
+        return re.sub(r"\[([^][{}]+)\]", lambda row: f"[{' '.join(row[1].split())}]", to_json(record)) + "\n"
+
+
+class NoCalibration(Calibration):
+    """A lens about which nothing is known: it accepts every picture and changes nothing."""
+
+    def check(self, shape: tuple[int, ...], name: str, axis: str | None = None) -> None:
+        """Accept the picture."""
+
+
+NO_LENS = NoCalibration(0, 0)
+
+
+def evaluate(coefficients: Sequence[float], shape: tuple[int, ...]) -> Map:
+    """The polynomial of TERMS at every pixel of a picture of that height and width."""
+    C = np.zeros((3, 3))
+    for c, (i, j) in zip(coefficients, TERMS.values(), strict=True):
+        C[j // 2, i // 2] = c
+    y, x = (np.stack([np.ones(n), centres(n) ** 2, centres(n) ** 4]) for n in shape)
+    return np.asarray((C.T @ y).T.astype(np.float32) @ x.astype(np.float32), np.float32)
+
+
+def centres(n: int) -> Values:
+    """Where the centres of n pixels lie if the edges of the picture are at -1 and 1."""
+    return np.asarray((2 * np.arange(n) + 1) / n - 1, np.float64)

@@ -1,0 +1,103 @@
+"""The calibration file: JSON that is checked in full before anything is used."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..types import StrPath
+from .lens import TERMS, VERSION, Calibration, Field, Plane, evaluate
+from .sheet import DARKEST, Values, White
+
+FAINTEST = 0.1  # a gain below this share of the mean does not come from a lens
+
+
+def read_calibration(path: StrPath) -> Calibration:
+    """Read a calibration file, checked in full.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is none, is of another version, or is damaged.
+    """
+    record = _read_json(path)
+    if "calibration" not in record:
+        raise InputError(f"calibration {path}: is not a calibration: give a file that dualpix calibrate wrote")
+    if record["calibration"] != VERSION:
+        raise InputError(
+            f"calibration {path}: has version {record['calibration']!r} but this dualpix reads {VERSION}: "
+            "calibrate again, or use the dualpix that wrote it"
+        )
+    try:
+        return _from_record(record, f"calibration {path}")
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"calibration {path}: is damaged, {what}: calibrate again") from None
+
+
+def _read_json(path: StrPath) -> dict[str, Any]:
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"calibration {path}: no such file: check the path") from None
+    except OSError as error:
+        raise InputError(f"calibration {path}: cannot be read ({error.strerror}): give a calibration file") from None
+    except (ValueError, RecursionError):  # neither text nor JSON
+        record = None
+    return record if isinstance(record, dict) else {}
+
+
+def _from_record(record: dict[str, Any], source: str) -> Calibration:
+    """The calibration of a file's record; KeyError or ValueError says what is wrong with it."""
+    width, height = (_whole(record, name) for name in ("width", "height"))
+    if record["axis"] not in ("x", "y"):
+        raise ValueError("axis is neither x nor y")
+    if not isinstance(record["camera"], str | None):
+        raise ValueError("camera is not a name")
+    gain, offset, white = (record[name] for name in ("gain", "offset", "white"))
+    if (gain is None) != (offset is None):
+        raise ValueError("of gain and offset only one is there")
+    field = None
+    if gain is not None:
+        field = Field(_coefficients(gain, "gain"), _coefficients(offset, "offset"))
+        if evaluate(field.gain, (64, 64)).min() < FAINTEST:
+            raise ValueError(f"gain falls below {FAINTEST}")
+    if white is not None:
+        black, full = (float(_numbers(white[name], name, 0)) for name in ("black", "full"))
+        white = White(black, full, *(_numbers(white[name], f"white {name}", 2) for name in ("left", "right")))
+        if not 0 <= black < full or any(
+            min(grid.shape) < 2 or grid.min() < DARKEST or grid.max() > 1 for grid in (white.left, white.right)
+        ):
+            raise ValueError("white has values that are out of bounds")
+    planes = tuple(
+        Plane(*(float(_numbers(each[name], name, 0)) for name in Plane._fields)) for each in record["planes"]
+    )
+    return Calibration(width, height, record["axis"], record["camera"], white, field, planes, source)
+
+
+def _whole(record: dict[str, Any], name: str) -> int:
+    value = record[name]
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{name} is not a whole number above 0")
+    return value
+
+
+def _coefficients(terms: dict[str, Any], name: str) -> tuple[float, ...]:
+    if not isinstance(terms, dict) or terms.keys() != TERMS.keys():
+        raise ValueError(f"{name} does not have the terms {', '.join(TERMS)}")
+    return tuple(_numbers([terms[term] for term in TERMS], name, 1).tolist())
+
+
+def _numbers(values: object, name: str, dimensions: int) -> Values:
+    """A number, row or grid of finite numbers; ValueError if it is anything else."""
+    try:
+        numbers = np.array(values)
+    except ValueError:
+        raise ValueError(f"the rows of {name} differ in length") from None
+    if numbers.ndim != dimensions or numbers.size == 0 or numbers.dtype.kind not in "if":
+        raise ValueError(f"{name} does not hold the numbers it should")
+    if not (np.abs(numbers) < 1e6).all():
+        raise ValueError(f"{name} is out of bounds")
+    return numbers.astype(np.float64)

@@ -1,0 +1,277 @@
+"""``dualpix disparity``: the map of one shot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import OutputError
+from .options import Command, echo_json, file_path, force_option, given, json_option, quiet_option, threads_option
+from .progress import progress_bar
+
+if TYPE_CHECKING:
+    from ..camera.lens import Calibration
+    from ..io import OutputSet
+    from ..method.result import Result
+    from ..params import Params
+
+
+@click.command(cls=Command)
+@click.argument("left", type=file_path)
+@click.argument("right", type=file_path)
+@click.option(
+    "-o",
+    "--output",
+    type=file_path,
+    metavar="OUT",
+    required=True,
+    help="Map to write: .tif, .tiff, .pfm, .npy or .png.",
+)
+@click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
+@click.option(
+    "--config", type=file_path, metavar="FILE.toml", help="File with parameters. dualpix presets NAME prints one."
+)
+@click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set one parameter. May be repeated.")
+@click.option(
+    "--range",
+    "search",
+    type=(float, float),
+    metavar="MIN MAX",
+    help="Smallest and largest disparity to search, in pixels, before any correction by --calibration.",
+)
+@click.option(
+    "--axis",
+    type=click.Choice(["x", "y"]),
+    help="Direction in which the views are shifted. By default it is detected; stereo presets take x.",
+)
+@click.option("--guide", type=file_path, metavar="IMAGE", help="Keep the edges of this image instead of those of LEFT.")
+@click.option(
+    "--filter",
+    "smoothing",
+    type=click.Choice(["none", "guided", "solver"]),
+    help="Smooth the finished map, but not across the edges of the picture.",
+)
+@click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time.")
+@click.option(
+    "--calibration",
+    type=file_path,
+    metavar="FILE.json",
+    help="Correct views and map with this file, made by dualpix calibrate.",
+)
+@click.option("--camera", metavar="NAME", help="Your camera and lens. A calibration of another one is refused.")
+@click.option(
+    "--confidence",
+    type=file_path,
+    metavar="FILE",
+    help="Also write how reliable each pixel is, 0 to 1, as .tif, .tiff, .pfm or .npy.",
+)
+@click.option("--preview", type=file_path, metavar="FILE.png", help="Also write a colour picture of the map.")
+@click.option(
+    "--mem-limit",
+    type=float,
+    metavar="GB",
+    help="Refuse a shot that needs more memory than this beside its views. By default all that is free.",
+)
+@threads_option
+@json_option
+@force_option
+@quiet_option
+def disparity(
+    left: str,
+    right: str,
+    output: str,
+    preset: str | None,
+    config: str | None,
+    settings: tuple[str, ...],
+    search: tuple[float, float] | None,
+    axis: str | None,
+    guide: str | None,
+    smoothing: str | None,
+    mask_occluded: bool,
+    calibration: str | None,
+    camera: str | None,
+    confidence: str | None,
+    preview: str | None,
+    mem_limit: float | None,
+    threads: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Match the two views of a shot and write a disparity map.
+
+    The disparity of a pixel is its shift between the views LEFT and RIGHT, in pixels: d = x_left - x_right. Larger is
+    nearer. With a dual-pixel camera 0 is in focus, and what lies behind the focus is negative.
+
+    A .tif, .tiff, .pfm or .npy file holds the disparities as they are (float32). A .png file holds 16-bit integers as
+    KITTI defines them, 256 per pixel of disparity, which cannot be negative. A .json file beside OUT records the
+    parameters, the sign and the timings.
+
+    --range and --filter override --set, --set overrides --config, and --config overrides the preset. --preset
+    overrides the preset that the config names. The order of the options does not matter.
+
+    \b
+    Examples:
+      dualpix disparity left.png right.png -o out.tiff --preview out.png
+      dualpix disparity left.png right.png -o out.npy --range -5 5 --filter solver
+      dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
+    """
+    from ..io.sidecar import sidecar_path
+
+    name, params = _parameters(preset, config, settings, search, smoothing)
+    inputs = given(left=left, right=right, guide=guide, config=config, calibration=calibration)
+    outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
+    with _output_set(outputs, inputs, params, force) as files:
+        from ..method import api
+        from ..run import opencv_threads, thread_count
+
+        threads = thread_count(threads)
+        lens = _calibration(calibration, camera)
+        with progress_bar(not quiet) as progress, opencv_threads(threads):
+            result = api.disparity(
+                left,
+                right,
+                params,
+                guide,
+                axis=axis,
+                calibration=lens,
+                mask_occluded=mask_occluded,
+                mem_limit=mem_limit,
+                threads=threads,
+                progress=progress,
+            )
+        record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
+        _write(files, outputs, result, record)
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        echo_json(record)
+    elif not quiet:
+        click.echo(_summary(record))
+
+
+# ---- before matching -----------------------------------------------------------------------------
+
+
+def _parameters(
+    preset: str | None,
+    config: str | None,
+    settings: tuple[str, ...],
+    search: tuple[float, float] | None,
+    smoothing: str | None,
+) -> tuple[str, Params]:
+    """The name of the preset, and its parameters after the config, --set, --range and --filter."""
+    from ..params import DEFAULT_PRESET, load_config, parse_setting, resolve
+
+    overrides = {} if config is None else load_config(config)
+    configured = overrides.pop("preset", DEFAULT_PRESET)
+    name = configured if preset is None else preset
+    overrides.update(map(parse_setting, settings))
+    if search is not None:
+        overrides["range"] = search
+    if smoothing is not None:
+        overrides["filter"] = smoothing
+    return name, resolve(name, overrides)
+
+
+def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, force: bool) -> OutputSet:
+    """The outputs, after every check that needs no result."""
+    from ..io import OutputSet, check_confidence_path, check_map_path, check_preview_path
+
+    suffix = check_map_path(outputs["disparity"])
+    if "confidence" in outputs:
+        check_confidence_path(outputs["confidence"])
+    if "preview" in outputs:
+        check_preview_path(outputs["preview"])
+    roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
+    files = OutputSet(outputs.values(), inputs.values(), force, roles)
+    if suffix == ".png" and not _never_negative(params):
+        raise OutputError(
+            f"{outputs['disparity']}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel "
+            "disparities are signed: write .tif, .pfm or .npy (--preview makes a picture), or give --range 0 MAX"
+        )
+    return files
+
+
+def _never_negative(params: Params) -> bool:
+    """Whether negative disparities are ruled out, as far as the parameters tell.
+
+    A range that is found has one sign if several candidates are kept, as for ordinary stereo. Should that sign be
+    negative, writing the map fails.
+    """
+    if params.range == "auto":
+        return params.candidates > 1
+    return params.range[0] >= 0
+
+
+def _calibration(path: str | None, camera: str | None) -> Calibration | None:
+    if path is None:
+        if camera is not None:
+            raise click.UsageError("--camera checks a calibration: give --calibration too")
+        return None
+    from ..camera.lens_file import read_calibration
+
+    lens = read_calibration(path)
+    lens.check_camera(camera)
+    return lens
+
+
+# ---- after matching ------------------------------------------------------------------------------
+
+
+def _record(
+    result: Result,
+    preset: str,
+    threads: int,
+    lens: Calibration | None,
+    mask_occluded: bool,
+    inputs: dict[str, str],
+    outputs: dict[str, str],
+) -> dict[str, Any]:
+    """What the sidecar holds and --json prints."""
+    from ..io.sidecar import map_record
+
+    return {
+        **map_record(outputs["disparity"], result.disparity, result.axis, result.plan.frame.flipped),
+        "orientation": result.plan.frame.orientation,
+        "axis_evidence": result.evidence and result.evidence.to_dict(),
+        "preset": preset,
+        "parameters": result.params.to_dict(),
+        "searched": result.searched,
+        "threads": threads,
+        "timings": result.timings,
+        "warnings": result.warnings,
+        "calibration": lens and lens.to_dict(),
+        "mask_occluded": mask_occluded,
+        "plan": result.plan.summary(),
+        "inputs": inputs | ({"calib": str(result.calib)} if result.calib else {}),
+        "outputs": outputs,
+    }
+
+
+def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any]) -> None:
+    from ..io import encode_map, encode_preview
+    from ..io.sidecar import to_json
+
+    files.write(outputs["disparity"], encode_map(outputs["disparity"], result.disparity))
+    if "confidence" in outputs:
+        files.write(outputs["confidence"], encode_map(outputs["confidence"], result.confidence))
+    if "preview" in outputs:
+        files.write(outputs["preview"], encode_preview(result.disparity))
+    files.write(outputs["sidecar"], to_json(record).encode())
+
+
+def _summary(record: dict[str, Any]) -> str:
+    from ..io.sidecar import describe
+
+    outputs, (low, high) = record["outputs"], record["searched"]
+    others = ", ".join(path for name, path in outputs.items() if name != "disparity")
+    how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
+    how += ", as calib.txt says" * ("calib" in record["inputs"])
+    how += ", calibrated" * bool(record["calibration"])
+    how += f", {record['parameters']['filter']} filter" * (record["parameters"]["filter"] != "none")
+    return (
+        f"{outputs['disparity']}: {record['width']}x{record['height']}, {describe(record['disparity'])} px\n"
+        f"{how}, {sum(record['timings'].values()):.1f} s; also wrote {others}"
+    )

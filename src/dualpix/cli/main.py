@@ -1,0 +1,145 @@
+"""The command ``dualpix``: its group of commands, its errors and its exit codes.
+
+Results go to stdout, progress and errors to stderr.
+
+Help must appear at once, so nothing in this package imports numpy or anything that does, such as ``dualpix.io``, at
+the top of a module. A command imports what it needs inside its functions, when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
+
+import click
+
+from ..errors import DualpixError
+
+# Each is the function of that name in the module of that name. Help lists them in this order.
+COMMANDS = ("disparity", "presets", "info", "calibrate", "simulate", "demo", "evaluate", "reproduce", "bench")
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes; 130 is what shells expect after Ctrl-C
+NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller images"
+OPENCV_NO_MEMORY = -4  # the code of OpenCV's error
+
+
+# ---- the group -----------------------------------------------------------------------------------
+
+
+class _Group(click.Group):
+    """The commands; the module of a command is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f".{cmd_name}", __package__), cmd_name)
+        return command
+
+
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from ..version import version
+
+        click.echo(f"dualpix {version()}")
+        context.exit()
+
+
+@click.group(
+    cls=_Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@click.pass_context
+def group(context: click.Context) -> None:
+    """Depth from a single shot of a dual-pixel camera.
+
+    Such a camera records two views in one shot. dualpix measures how far every pixel shifts between them (its
+    disparity), which tells how near it is.
+
+    \b
+    Example:
+      dualpix disparity left.png right.png -o out.tiff --preview out.png
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+# ---- running and failing -------------------------------------------------------------------------
+
+
+def run() -> None:
+    """Run the console script ``dualpix``."""
+    if isinstance(sys.stdout, TextIOWrapper):  # the terminal's encoding may lack characters of a file name
+        sys.stdout.reconfigure(errors="backslashreplace")
+    code = main(sys.argv[1:])
+    try:
+        click.echo(nl=False)  # flushes stdout, if there is one
+    except OSError:
+        # The reader has gone. Python flushes stdout again at exit and would complain, so stdout goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
+
+
+def main(args: Sequence[str]) -> int:
+    """Run the command with `args` and return the exit code.
+
+    0 is done, 2 bad input or wrong usage, 130 interrupted, 1 anything else.
+    """
+    try:
+        return _invoke(args)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "dualpix"
+        message = error.format_message()
+        stop = "" if message.endswith((".", "?", "!")) else "."
+        return _fail(f"{message}{stop} See {command} --help.", BAD_INPUT)
+    except DualpixError as error:
+        return _fail(str(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        return FAILED
+    except MemoryError:
+        return _fail(NO_MEMORY, FAILED)
+    except Exception as error:
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    if getattr(error, "code", None) == OPENCV_NO_MEMORY:
+        return _fail(NO_MEMORY, FAILED)
+    if os.environ.get("DUALPIX_DEBUG") == "1":
+        traceback.print_exc()
+    if isinstance(error, OSError) and error.filename is None:  # no file, so it is stdout
+        return _fail(f"results cannot be written to stdout ({error.strerror}): send them elsewhere", FAILED)
+    return _fail(f"internal: {type(error).__name__}: {error} (DUALPIX_DEBUG=1 shows where)", FAILED)
+
+
+def _invoke(args: Sequence[str]) -> int:
+    code = 0
+    try:
+        with group.make_context("dualpix", list(args)) as context:
+            group.invoke(context)
+    except click.exceptions.Exit as done:  # --help and --version end this way
+        code = done.exit_code
+    click.echo(nl=False)  # flushes: output that cannot be written is a failure too
+    return code
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo("error: " + " ".join(message.splitlines()), err=True)
+    return code

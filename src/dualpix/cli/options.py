@@ -1,0 +1,51 @@
+"""What several commands share: options, the type of paths, and small helpers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+class Command(click.Command):
+    """A command whose usage errors point to its own help, those of click's option parser included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = ctx
+            raise
+
+
+def file_path(value: str) -> str:
+    """The type of files and folders. It refuses an empty path, so that the message names the argument."""
+    if not value:
+        raise click.BadParameter("the path is empty.")
+    return value
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+force_option = click.option("--force", is_flag=True, help="Replace existing files.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and no summary.")
+threads_option = click.option(
+    "--threads",
+    type=int,
+    metavar="N",
+    help="Threads to use. By default all cores, or as many as the environment variable DUALPIX_THREADS says.",
+)
+cache_option = click.option(
+    "--cache", type=file_path, metavar="DIR", help="Keep finished maps here. By default in your cache folder."
+)
+
+
+def given(**paths: str | None) -> dict[str, str]:
+    """The paths that were given, by name."""
+    return {name: path for name, path in paths.items() if path is not None}
+
+
+def echo_json(record: dict[str, Any]) -> None:
+    """Print a record as JSON."""
+    from ..io.sidecar import to_json
+
+    click.echo(to_json(record))

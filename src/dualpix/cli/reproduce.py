@@ -1,0 +1,50 @@
+"""``dualpix reproduce``: the tables of the paper."""
+
+from __future__ import annotations
+
+import click
+
+from .options import Command, cache_option, echo_json, file_path, json_option, threads_option
+from .progress import progress_bar
+
+
+@click.command(cls=Command)
+@click.argument("folder", type=file_path, metavar="DIR")
+@cache_option
+@threads_option
+@json_option
+@click.option("--quiet", is_flag=True, help="Print no progress.")
+@click.pass_context
+def reproduce(
+    context: click.Context, folder: str, cache: str | None, threads: int | None, as_json: bool, quiet: bool
+) -> None:
+    """Make tables 1 to 7 of the paper from the data sets in DIR.
+
+    DIR contains the folders dslr, google and middlebury, or some of them. The output names what is missing.
+
+    \b
+    Every method has up to four rows of scores:
+      printed        from the paper, means over whole data sets
+      authors' code  from the authors' code, on the scenes in DIR
+      rebuilt        from our code with the same method, on the scenes in DIR
+      best           from our best method, on the scenes in DIR
+
+    Finished maps are kept, so that an interrupted run can go on. The exit status is 1 if a scene was skipped or a
+    method failed.
+
+    \b
+    Example:
+      dualpix reproduce data
+    """
+    from ..evaluation import reproduction
+
+    with progress_bar(not quiet) as progress:
+        result = reproduction.reproduce(folder, threads=threads, cache=cache, progress=progress)
+    for problem in result.problems:
+        click.echo(problem, err=True)
+    if as_json:
+        echo_json(reproduction.reproduction_record(folder, result))
+    else:
+        click.echo(reproduction.reproduction_lines(result))
+    if result.problems:
+        context.exit(1)

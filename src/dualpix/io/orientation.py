@@ -1,0 +1,49 @@
+"""The eight EXIF orientations: from stored pixels to what a viewer shows, and back."""
+
+import numpy as np
+
+from ..types import Image
+
+# From stored to upright: swap the axes, then step through rows and columns (-1 is backwards).
+_STEPS = {
+    1: (False, 1, 1),
+    2: (False, 1, -1),
+    3: (False, -1, -1),
+    4: (False, -1, 1),
+    5: (True, 1, 1),
+    6: (True, 1, -1),
+    7: (True, -1, -1),
+    8: (True, -1, 1),
+}
+
+
+def upright(image: Image, orientation: int) -> Image:
+    """Turn stored pixels as a viewer shows them.
+
+    Parameters
+    ----------
+    image
+        HxW or HxWx3.
+    orientation
+        The value of the EXIF tag, 1 to 8.
+
+    Returns
+    -------
+    ndarray
+        Contiguous. It is the image itself where there is nothing to turn.
+    """
+    swap, rows, columns = _STEPS[orientation]
+    turned = image.swapaxes(0, 1) if swap else image
+    return np.ascontiguousarray(turned[::rows, ::columns])
+
+
+def as_stored(image: Image, orientation: int) -> Image:
+    """Undo `upright`: bring an upright image into the frame of the stored pixels."""
+    swap, rows, columns = _STEPS[orientation]
+    turned = image[::rows, ::columns]
+    return np.ascontiguousarray(turned.swapaxes(0, 1) if swap else turned)
+
+
+def swaps_axes(orientation: int) -> bool:
+    """Tell whether width and height of the upright image are those of the stored one swapped."""
+    return _STEPS[orientation][0]

@@ -1,0 +1,121 @@
+"""`dualpix.disparity`: from what a user gives to a pair, a method and a run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..camera.lens import NO_LENS, Calibration
+from ..camera.lens_file import read_calibration
+from ..errors import InputError, ParameterError
+from ..io import read_pair
+from ..params import DEFAULT_PRESET, Params, resolve
+from ..params.rules import Real, check
+from ..run import Progress, Run, thread_count
+from ..types import Image, Pair, StrPath
+from . import pipeline
+from .kinds import Method, method_of
+from .match import window_side
+from .memory import check_memory
+from .prepare import frame_of
+from .result import Result
+
+Input = Image | StrPath
+
+
+def disparity(
+    left: Input,
+    right: Input,
+    preset: str | Params = DEFAULT_PRESET,
+    guide: Input | None = None,
+    *,
+    axis: str | None = None,
+    calibration: Calibration | str | Path | None = None,
+    mask_occluded: bool = False,
+    mem_limit: float | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **overrides: Any,
+) -> Result:
+    """The disparity map of the left view of a dual-pixel pair or, with the preset stereo, of any rectified pair.
+
+    Parameters
+    ----------
+    left, right : array or path
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size.
+    preset : str or Params
+        The name of a preset, or the parameters themselves.
+    guide : array or path, optional
+        The image whose edges stop the smoothing; the left view if not given.
+    axis : "x" or "y", optional
+        The direction in which the views differ. If not given it is detected; x where that fails, and for stereo.
+    calibration : Calibration or path, optional
+        What to undo in the views and in the map, made by `dualpix.calibrate` for pictures of this size.
+    mask_occluded : bool
+        NaN, and confidence 0, where the disparities of the two views contradict each other: only one of them sees what
+        is there. The right view is matched too, which doubles the time.
+    mem_limit : float, optional
+        GB that may be needed beside the views; by default as many as are free. A pair that needs more is refused.
+    threads : int, optional
+        How many to use; by default ``DUALPIX_THREADS``, else every core. The result does not depend on it.
+    progress : callable, optional
+        Called with a `dualpix.run.Step` when a stage begins.
+    **overrides
+        Parameters that replace those of the preset; `help(dualpix.Params)` explains them.
+
+    Returns
+    -------
+    Result
+        Dense, finite and within the range searched, except where a calibration, a filter or `mask_occluded` changes it.
+
+    Raises
+    ------
+    InputError
+        If an image cannot be read or used, or there is not enough memory.
+    ParameterError
+        If a parameter is unknown, of the wrong type, out of bounds, or without effect.
+    """
+    lens = read_calibration(calibration) if isinstance(calibration, str | Path) else calibration or NO_LENS
+    method = method_for(preset, overrides, lens)
+    if axis not in ("x", "y", None):
+        raise ParameterError(f"axis must be x or y, not {axis!r}")
+    run = Run(thread_count(threads), progress)
+    if mem_limit is not None:
+        mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
+    # The pair is not held here, so that views read from files are freed once they are developed.
+    return pipeline.disparity(
+        _read(left, right, guide, method, mask_occluded, mem_limit, run),
+        method,
+        lens=lens,
+        axis=axis,
+        mask_hidden=mask_occluded,
+        run=run,
+    )
+
+
+def method_for(preset: str | Params, overrides: Mapping[str, Any], lens: Calibration = NO_LENS) -> Method:
+    """The method of a preset with some parameters replaced, and the black level of the calibration."""
+    params = resolve(preset, overrides)
+    return method_of(params.replace(black=lens.black(params.photometry.black)))
+
+
+def _read(
+    left: Input,
+    right: Input,
+    guide: Input | None,
+    method: Method,
+    mask_hidden: bool,
+    mem_limit: float | None,
+    run: Run,
+) -> Pair:
+    """The pair, checked in every way that needs no computation."""
+    with run.stage("read"):
+        pair = read_pair(left, right, guide)
+        side, (height, width) = window_side(method.params.matching), pair.shape
+        if min(height, width) < side:
+            raise InputError(
+                f"{pair.name('left')} is {width}x{height} pixels, smaller than the matching window of {side}x{side}: "
+                "give a larger image or a smaller window"
+            )
+        frame = frame_of(pair, method.params.photometry)
+        check_memory(pair.name("left"), frame, method.params, mask_hidden or method.fills_hidden, mem_limit)
+    return pair

@@ -1,0 +1,123 @@
+"""Brightness: what makes the two views equal, and brings them to one exposure."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..params.groups import Photometry
+from ..types import Map, Planes
+
+UNSURE = 0.005  # a relative difference in brightness this small may come from the scene, so it is not equalised
+WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
+SMALL = 128  # px, the longer side of the pictures that are low-passed
+STEEPEST = 4.0  # the largest ratio of the views that is taken for vignetting
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """What the planes are multiplied by.
+
+    Attributes
+    ----------
+    right : small float32 grid or None
+        Brings the right view to the brightness of the left; interpolated to the size of the planes.
+    views, guide : float
+        Exposure of both views, and of the guide.
+    """
+
+    right: Map | None = None
+    views: float = 1.0
+    guide: float = 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exact numbers, ready for JSON."""
+        return {
+            "right": None if self.right is None else self.right.tolist(),
+            "views": self.views,
+            "guide": self.guide,
+        }
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Gains":
+        """The inverse of `to_dict`."""
+        right = record["right"]
+        return cls(None if right is None else np.array(right, np.float32), record["views"], record["guide"])
+
+
+def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True) -> Gains:
+    """What makes the views equal in brightness, unless one is blank, and brings them to the exposure asked for."""
+    wanted = photometry.vignetting if equalise else 0
+    vignetting = equalising_gain(planes.left, planes.right, wanted) if wanted else None
+    if not photometry.exposure:
+        return Gains(vignetting)
+    views, guide = (photometry.exposure / brightness(plane) for plane in (planes.left, planes.guide))
+    return Gains(vignetting, views, guide)
+
+
+def equalising_gain(left: Map, right: Map, share: float) -> Map | None:
+    """The gain ``LPF(L) / LPF(R)`` that brings the right view to the brightness of the left, on a small grid.
+
+    The low-pass is a Gaussian whose STD is `share` of the longer side. Ratios closer to 1 than UNSURE are left alone.
+    None if a view is black.
+    """
+    import cv2
+
+    height, width = left.shape
+    shrunk = SMALL / max(height, width, SMALL)
+    size = max(1, round(shrunk * width)), max(1, round(shrunk * height))
+    low_passes = []
+    for view in (left, right):
+        quarter = view if max(view.shape) <= 4 * SMALL or min(view.shape) < 4 else _quarter(view)
+        small = cv2.resize(quarter, size, interpolation=cv2.INTER_AREA)
+        low_passes.append(cv2.GaussianBlur(small, (0, 0), share * max(size), borderType=cv2.BORDER_REFLECT))
+    darkest = 1e-3 * max(float(view.max()) for view in low_passes)
+    if darkest == 0:
+        return None
+    of_left, of_right = (np.maximum(view, darkest) for view in low_passes)
+    ratio = np.clip(np.log(of_left / of_right), -math.log(STEEPEST), math.log(STEEPEST))
+    return np.asarray(np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - UNSURE, 0)), np.float32)
+
+
+def _quarter(view: Map) -> Map:
+    """The means of squares of 4 x 4 pixels, a fast first step to a small picture. Up to three px are left out."""
+    import cv2
+
+    height, width = (n // 4 for n in view.shape)
+    means = cv2.resize(view[: 4 * height, : 4 * width], (width, height), interpolation=cv2.INTER_AREA)
+    return np.asarray(means, np.float32)
+
+
+def brightness(plane: Map) -> float:
+    """The 99th percentile of the intensities, from a sample; never 0, nor far below the brightest."""
+    step = max(1, math.isqrt(plane.size // 100_000))
+    return max(float(np.quantile(plane[::step, ::step], 0.99)), float(plane.max()) / 64, 1e-6)
+
+
+def apply_gains(planes: Planes, gains: Gains) -> None:
+    """Multiply the planes by their gains, in place."""
+    import cv2
+
+    left, right, guide = planes
+    if gains.right is not None:
+        height, width = right.shape
+        right *= cv2.resize(gains.right, (width, height), interpolation=cv2.INTER_LINEAR)
+    if gains.views != 1:
+        left *= gains.views
+        right *= gains.views
+    if gains.guide != 1:
+        guide *= gains.guide
+
+
+def copied(planes: Planes, gains: Gains) -> Planes:
+    """A copy of small planes with the gains applied."""
+    left, right = planes.left.copy(), planes.right.copy()
+    copy = Planes(left, right, left if planes.guide is planes.left else planes.guide.copy())
+    apply_gains(copy, gains)
+    return copy
+
+
+def equalised(planes: Planes) -> Planes:
+    """Small planes with views of equal brightness, for the detection of the axis."""
+    return copied(planes, Gains(equalising_gain(planes.left, planes.right, WIDE)))

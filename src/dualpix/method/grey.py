@@ -1,0 +1,63 @@
+"""From the numbers of a picture to a grey plane on a 0..255 scale."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _core
+from ..errors import ParameterError
+from ..params.groups import Photometry
+from ..types import Image, Map, as_row, full_scale
+
+LUMA = (0.299, 0.587, 0.114)  # the views
+MEAN = (1 / 3, 1 / 3, 1 / 3)  # the guide
+
+
+@dataclass(frozen=True)
+class Camera:
+    """The numbers of a picture: black level, white level and gamma. The defaults change nothing."""
+
+    black: float = 0.0
+    white: float | str = "auto"
+    gamma: float = 1.0
+
+    @classmethod
+    def of(cls, photometry: Photometry) -> "Camera":
+        """That of the views."""
+        return cls(photometry.black, photometry.white, photometry.gamma)
+
+
+PLAIN = Camera()  # of a guide that was not taken by this camera
+
+
+def grey_plane(image: Image, weights: tuple[float, ...], camera: Camera, threads: int) -> Map:
+    """A grey plane on a 0..255 scale: ``I = 255 ((i - black) / (white - black))^gamma``."""
+    plane = np.empty(image.shape[:2], np.float32)
+    pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
+    full = full_scale(image.dtype)
+    black, white = camera.black, full if camera.white == "auto" else float(camera.white)
+    if not black < white <= full:
+        raise ParameterError(
+            f"parameters black and white must rise, up to {full:g} for {image.dtype} images, not be {black:g} and "
+            f"{white:g}: give them in the numbers of the images"
+        )
+    scale = 255 / (white - black)
+    _core.to_plane(pixels, plane, as_row(weights), scale, threads)
+    if black or white < full:
+        plane -= np.float32(scale * black)
+        np.clip(plane, 0, 255, out=plane)
+    if camera.gamma != 1:
+        raise_to(plane, camera.gamma, threads)
+    return plane
+
+
+def raise_to(plane: Map, gamma: float, threads: int) -> None:
+    """``255 (I / 255)^gamma`` in place."""
+    _core.power(plane, gamma, 255 ** (1 - gamma), threads)
+
+
+def detail(plane: Map, threads: int) -> Map:
+    """``I - bilateral(I)``."""
+    out = np.empty_like(plane)
+    _core.subtract_bilateral(plane, out, threads)
+    return out

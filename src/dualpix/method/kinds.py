@@ -1,0 +1,190 @@
+"""The two kinds of pairs, dual-pixel and stereo: everything in which the method treats them differently.
+
+A kind is built once from the parameters. No other module asks whether a pair is stereo.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from ..io.captures import known_range
+from ..params import Params
+from ..run import Run
+from ..types import Agreement, Map, Mask, Pair, Parabolas, Planes
+from .aggregate import aggregate
+from .candidates import check_combination, chosen_parabolas, filled, forward_share
+from .confidence import absolute_confidence, relative_confidence
+from .match import local_parabolas, window_side, window_taps
+from .notes import stereo_notes
+from .scales import Level
+from .search import FIRST_REACH, Search, Span
+
+ORDER_SIDE = 128  # px, the longer side of the views whose order is looked at
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """How a pair is matched. The parameters decide once, here."""
+
+    params: Params
+
+    @abstractmethod
+    def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
+        """The local term: one parabola a pixel."""
+
+    def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
+        """The belief of the scale; the evidence and the level's spare maps are used up."""
+        return aggregate(
+            evidence,
+            level.planes.guide,
+            self.params.aggregation,
+            passes,
+            curvature=curvature,
+            spare=level.spare,
+            threads=run.threads,
+        )
+
+    @abstractmethod
+    def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
+        """How far to trust each disparity, 0 to 1."""
+
+    @abstractmethod
+    def first_reach(self, width: int) -> int:
+        """How far the coarsest scale searches first if the range is found, px of that scale."""
+
+    @property
+    @abstractmethod
+    def detects_axis(self) -> bool:
+        """Whether the views themselves are asked along which axis they differ."""
+
+    @abstractmethod
+    def find_order(self, planes: Planes, run: Run) -> float | None:
+        """Share of the pixels that match better with positive disparities; None if both signs are expected."""
+
+    @abstractmethod
+    def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
+        """The range that a file beside the views tells, px of the input."""
+
+    @property
+    @abstractmethod
+    def tile_reach(self) -> int:
+        """Pixels around a tile whose coarser disparities count for its range; 0 is one range for all tiles."""
+
+    @property
+    @abstractmethod
+    def fills_hidden(self) -> bool:
+        """Whether the filter needs to know which pixels only one view sees."""
+
+    @abstractmethod
+    def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
+        """The map that the filter starts from, and the weight of its pixels."""
+
+    @abstractmethod
+    def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
+        """What the user should know about the match, a sentence each."""
+
+
+class DualPixel(Method):
+    """One minimum a pixel, disparities of both signs, an axis to be found out."""
+
+    def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
+        """The parabola at the lowest cost."""
+        return local_parabolas(planes, span, self.params.matching, run.threads)
+
+    def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
+        """Absolute where A is an inverse variance, else relative."""
+        exact = self.params.aggregation.messages == "exact" and self.params.matching.noise_floor
+        side = window_side(self.params.matching)
+        return absolute_confidence(belief, d, side, run.threads) if exact else relative_confidence(belief)
+
+    def first_reach(self, width: int) -> int:
+        """A few pixels: dual-pixel disparities are small."""
+        return FIRST_REACH
+
+    @property
+    def detects_axis(self) -> bool:
+        """Cameras are held upright and sideways."""
+        return True
+
+    def find_order(self, planes: Planes, run: Run) -> float | None:
+        """Both signs are expected."""
+        return None
+
+    def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
+        """No file tells."""
+        return None
+
+    @property
+    def tile_reach(self) -> int:
+        """The window; the published method has one range for all tiles."""
+        return window_taps(self.params.matching).size if self.params.aggregation.messages == "exact" else 0
+
+    @property
+    def fills_hidden(self) -> bool:
+        """Shifts are too small to hide much."""
+        return False
+
+    def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
+        """The map as it is, by its confidence."""
+        return d, confidence
+
+    def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
+        """None."""
+        return []
+
+
+class Stereo(Method):
+    """Several minima a pixel, disparities of one sign, rectified along x."""
+
+    def __post_init__(self) -> None:
+        check_combination(self.params)
+
+    def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
+        """The parabola chosen among the candidates."""
+        return chosen_parabolas(planes, span, self.params, run.threads)
+
+    def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
+        """Relative: curvatures are in the unit of the cost."""
+        return relative_confidence(belief)
+
+    def first_reach(self, width: int) -> int:
+        """A third of the width from the start."""
+        return max(width // 3, FIRST_REACH)
+
+    @property
+    def detects_axis(self) -> bool:
+        """Rectified pairs differ along x."""
+        return False
+
+    def find_order(self, planes: Planes, run: Run) -> float | None:
+        """Looked at in small views."""
+        small = planes
+        while max(small.left.shape) > ORDER_SIDE:
+            small = small.halved(run.threads)
+        return forward_share(small, self.params, run.threads)
+
+    def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
+        """That of Middlebury's calib.txt."""
+        return known_range(pair.source["left"], length) if "left" in pair.source else None
+
+    @property
+    def tile_reach(self) -> int:
+        """One range for all tiles."""
+        return 0
+
+    @property
+    def fills_hidden(self) -> bool:
+        """Much of one view is hidden from the other; the filter must not smooth over it."""
+        return self.params.smoothing.filter != "none"
+
+    def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
+        """The map with its hidden pixels filled; these count for nothing."""
+        return (d, confidence) if agreed is None else filled(d, agreed, self.params.minima)
+
+    def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
+        """Views in the wrong order, or that do not match, or a range that does not cover the scene."""
+        return stereo_notes(agreement, search.order, search.limits) if agreement else []
+
+
+def method_of(params: Params) -> Method:
+    """The kind of pair that the parameters are for."""
+    return Stereo(params) if params.minima.candidates > 1 else DualPixel(params)

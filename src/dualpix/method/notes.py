@@ -1,0 +1,41 @@
+"""What a user should be told about a stereo pair that does not match well."""
+
+import math
+
+from ..types import Agreement
+from .search import CLEAR
+
+UNSEEN = 0.75  # share of unconfirmed pixels; pairs that match have less than 0.5, others more than 0.8
+CROWDED = 0.005  # share of confirmed pixels within 1 px of an end of the range; a range that covers has less than 0.001
+
+
+def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float, float] | None) -> list[str]:
+    """A sentence for each thing that looks wrong.
+
+    Parameters
+    ----------
+    order : float or None
+        Share of the pixels that match better with positive disparities; None if nobody looked.
+    limits : (float, float) or None
+        The range asked for; None if it was found.
+    """
+    notes = []
+    failing = f"{1 - agreement.confirmed:.0%} of the pixels fail the left-right check"
+    forward = 0.5 if order is None else order
+    if limits and limits[0] < 0:  # a range on both sides of 0 expects no order
+        forward = 1 - forward if limits[1] <= 0 else 0.5
+    if forward < 1 - CLEAR:
+        way_out = "swap them" if limits else "swap them, or give the range"
+        better = f"{1 - forward:.0%} of the pixels match better with the views exchanged"
+        notes.append(f"{better}, and {failing}: {way_out}")
+    elif 1 - agreement.confirmed > UNSEEN:
+        notes.append(f"{failing}: the views may not be rectified, or not of one scene, or outside the range")
+    asked = (math.floor(limits[0]), math.ceil(limits[1])) if limits else ()
+    for name, end in zip(("lower", "upper"), asked, strict=False):
+        # 0 is infinitely far: many pixels there do not mean that more are beyond.
+        if end != 0 and agreement.ends.get(end, 0) > CROWDED:
+            notes.append(
+                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {end} px, which may not "
+                "cover the scene: widen it"
+            )
+    return notes

@@ -1,0 +1,125 @@
+"""The plan: everything that is decided about a pair before it is solved.
+
+It is immutable and made of plain numbers. It can be printed, written as JSON, sent to another process, and used again
+for the next frame of a clip or for a tile of the same picture.
+"""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..camera.axis import Axis
+from ..params import Params
+from .brightness import Gains
+from .frame import Frame
+from .kinds import Method, method_of
+from .search import Search
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What was decided about a pair.
+
+    Attributes
+    ----------
+    params : Params
+        All parameters, "auto" replaced where the plan has settled it: black level, passes, a known range.
+    frame : Frame
+        How input and matched planes relate.
+    gains : Gains
+        Brightness of the planes.
+    search : Search
+        Which disparities to look at.
+    passes : tuple of int
+        Passes of aggregation by scale, coarse to fine.
+    checks_views : bool
+        Whether the right view is matched too, to find what only one view sees.
+    masks_hidden : bool
+        Whether those pixels become NaN.
+    blank : bool
+        Whether a view is the same everywhere, so that nothing can be matched.
+    evidence : Axis or None
+        What the views themselves say about their axis, in the frame of the stored views.
+    notes : tuple of str
+        What the user should know, a sentence each.
+    calib : Path or None
+        The calib.txt that the range comes from.
+    curvatures : tuple of float
+        Mean curvature of the evidence by scale, from which the penalty gets its unit. Empty: each scale takes its own
+        mean. A finished run fills it in, so that tiles and later frames smooth exactly as the whole picture did.
+    """
+
+    params: Params
+    frame: Frame
+    gains: Gains
+    search: Search
+    passes: tuple[int, ...]
+    checks_views: bool = False
+    masks_hidden: bool = False
+    blank: bool = False
+    evidence: Axis | None = None
+    notes: tuple[str, ...] = ()
+    calib: Path | None = None
+    curvatures: tuple[float, ...] = field(default=())
+
+    @property
+    def method(self) -> Method:
+        """How the pair is matched."""
+        return method_of(self.params)
+
+    def within(self, limits: tuple[float, float]) -> "Plan":
+        """The same plan with that range, px of the matched planes."""
+        return replace(self, search=self.search.within(limits))
+
+    def finest(self) -> "Plan":
+        """The plan of the finest scale alone, for tiles that start from the belief of the coarser scales."""
+        return replace(self, passes=self.passes[-1:], curvatures=self.curvatures[-1:])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exact numbers, ready for JSON."""
+        frame, search = vars(self.frame), vars(self.search)
+        return {
+            "params": self.params.to_dict(),
+            "frame": dict(frame),
+            "gains": self.gains.to_dict(),
+            "search": dict(search),
+            "passes": list(self.passes),
+            "checks_views": self.checks_views,
+            "masks_hidden": self.masks_hidden,
+            "blank": self.blank,
+            "evidence": self.evidence and self.evidence.to_dict(),
+            "notes": list(self.notes),
+            "calib": self.calib and str(self.calib),
+            "curvatures": list(self.curvatures),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """The same for the sidecar: without the parameters, and the grid of gains as its range."""
+        record = {key: value for key, value in self.to_dict().items() if key not in ("params", "evidence", "notes")}
+        right = self.gains.right
+        record["gains"]["right"] = None if right is None else [float(right.min()), float(right.max())]
+        return record
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Plan":
+        """The inverse of `to_dict`; lists become tuples again."""
+        frame, search = ({k: _tuple(v) for k, v in record[name].items()} for name in ("frame", "search"))
+        evidence, calib = record["evidence"], record["calib"]
+        return cls(
+            Params(**record["params"]),
+            Frame(**frame),
+            Gains.from_dict(record["gains"]),
+            Search(**search),
+            tuple(record["passes"]),
+            record["checks_views"],
+            record["masks_hidden"],
+            record["blank"],
+            evidence and Axis.from_dict(evidence),
+            tuple(record["notes"]),
+            calib and Path(calib),
+            tuple(record["curvatures"]),
+        )
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,63 @@
+"""What `dualpix.disparity` returns."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..camera.axis import Axis
+from ..io.orientation import swaps_axes
+from ..params import Params
+from ..types import Map, Parabolas
+from .plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A disparity map and how it came about.
+
+    Attributes
+    ----------
+    disparity : float32 array
+        ``d = x_left - x_right`` in pixels of the input: left(x, y) matches right(x - d, y). Larger is nearer. It has
+        the shape of the left view; if an EXIF tag turns the view, the map is turned with it.
+    confidence : float32 array, the same shape
+        In [0, 1], growing with the aggregated curvature, less near depth edges. 0 everywhere if a view is blank.
+    params : Params
+        The parameters that were used, with nothing left to be found.
+    timings : dict
+        Seconds by stage.
+    searched : (float, float)
+        The range asked for, or the one found, in pixels of the input.
+    plan : Plan
+        Everything that was decided before the pair was solved. It can be used again for the next frame of a clip.
+    belief : Parabolas
+        The aggregated parabolas, in the frame of the matched planes: a prior for whatever comes next.
+    """
+
+    disparity: Map
+    confidence: Map
+    params: Params
+    timings: dict[str, float]
+    searched: tuple[float, float]
+    plan: Plan
+    belief: Parabolas
+
+    @property
+    def axis(self) -> str:
+        """ "x" or "y", the direction in which the views differ in the map; along y, ``d = y_left - y_right``."""
+        return self.plan.frame.seen_axis
+
+    @property
+    def evidence(self) -> Axis | None:
+        """What the views themselves say about the axis; None for stereo pairs, which are taken to differ along x."""
+        found = self.plan.evidence
+        return found.turned() if found and swaps_axes(self.plan.frame.orientation) else found
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know about the input, a sentence each."""
+        return self.plan.notes
+
+    @property
+    def calib(self) -> Path | None:
+        """The calib.txt that the range comes from."""
+        return self.plan.calib

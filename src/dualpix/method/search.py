@@ -1,0 +1,143 @@
+"""Which disparities to look at: the range of the whole picture, of a scale, and of every tile."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import _core
+from ..types import Parabolas, Ranges
+
+FIRST_REACH = 4  # px of the coarsest scale: the range on both sides of 0 that is searched first
+OUTLIERS = 0.001  # share of the curvature at either end that does not widen the range
+TILE_MARGIN = 3  # px of the finer scale that a tile searches beyond what the coarser scale found
+SAMPLE = 200_000  # pixels that the extremes are taken from
+CLEAR = 0.65  # share of the pixels that decides the order of the views; pairs have 0.84 and more, chance gives 0.5
+
+
+@dataclass(frozen=True)
+class Span:
+    """What one scale searches.
+
+    Attributes
+    ----------
+    disparities : range
+        Whole disparities, three or more; the first and the last cannot win.
+    tiles : int array or None
+        First disparity and count of every tile of `_core.tile` pixels; None searches all disparities everywhere.
+    """
+
+    disparities: range
+    tiles: Ranges | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """The range of disparities, in pixels of the matched planes at full size.
+
+    Attributes
+    ----------
+    limits : (float, float) or None
+        The range that was asked for; None if it is found.
+    start : (int, int) or None
+        If the range is found: the least and the largest disparity that the coarsest scale searches, px of that scale.
+    order : float or None
+        For stereo: share of the pixels that match better with a positive disparity than with a negative one.
+    reach : int
+        Pixels around a tile whose coarser disparities count for it; 0 gives all tiles the same range.
+    """
+
+    limits: tuple[float, float] | None = None
+    start: tuple[int, int] | None = None
+    order: float | None = None
+    reach: int = 0
+
+    def at(self, factor: int, coarser: Parabolas | None = None, threads: int = 1) -> Span:
+        """What the scale at 1/factor of the full size searches, given the belief of the next coarser scale."""
+        if self.limits:
+            disparities = searched(self.limits, factor)
+            if coarser:
+                disparities = narrowed(disparities, coarser, threads)
+        elif coarser:
+            disparities = self.one_sided(covering(coarser))
+        else:
+            assert self.start is not None
+            disparities = range(self.start[0], self.start[1] + 1)
+        tiled = coarser is not None and self.reach > 0
+        return Span(disparities, tile_ranges(disparities, coarser, self.reach, threads) if tiled and coarser else None)
+
+    def limits_of(self, span: Span) -> tuple[float, float]:
+        """The disparities that can win at full size: the range asked for, or what the finest scale searched."""
+        if self.limits:
+            return self.limits
+        ends = span.disparities if self.order is None else span.disparities[1:-1]
+        return float(ends[0]), float(ends[-1])
+
+    def within(self, limits: tuple[float, float]) -> "Search":
+        """The same search with that range."""
+        return replace(self, limits=limits)
+
+    def one_sided(self, disparities: range) -> range:
+        """Those of the disparities, three or more, that the order of the views leaves: nothing is beyond infinity."""
+        if self.order is not None and self.order > CLEAR:
+            return range(max(disparities.start, -1), max(disparities.stop, 2))
+        if self.order is not None and self.order < 1 - CLEAR:
+            return range(min(disparities.start, -1), min(disparities.stop, 2))
+        return disparities
+
+
+def searched(limits: Sequence[float], factor: int) -> range:
+    """Whole disparities at 1/factor of the full size: the limits, and one more on both sides so that these can win."""
+    return range(math.floor(limits[0] / factor) - 1, math.ceil(limits[1] / factor) + 2)
+
+
+def narrowed(disparities: range, coarser: Parabolas, threads: int = 1) -> range:
+    """Those of the disparities, three or more, that cover twice the coarser scale's, with a margin of two.
+
+    Bilinear upsampling never adds a larger or a smaller vertex, so the coarse map is enough.
+    """
+    d = coarser.disparity(threads)
+    first, last = disparities[0], disparities[-1]
+    low = min(max(round(2 * float(d.min())) - 2, first), last - 2)
+    high = min(max(math.ceil(2 * float(d.max())) + 2, low + 2), last)
+    return range(low, high + 1)
+
+
+def covering(coarser: Parabolas) -> range:
+    """Whole disparities that cover twice the coarser scale's, outliers left out, with a margin of two."""
+    low, high = extremes(coarser)
+    return around(2 * low, 2 * high)
+
+
+def around(low: float, high: float) -> range:
+    """Whole disparities from low to high and two more on both sides."""
+    return range(math.floor(low) - 2, math.ceil(high) + 3)
+
+
+def extremes(belief: Parabolas) -> tuple[float, float]:
+    """The disparities between which lies all but a thousandth of the curvature at either end.
+
+    A pixel counts by its curvature, so a wild pixel that knows nothing does not widen the range.
+    """
+    step = max(1, math.isqrt(belief.A.size // SAMPLE))
+    sample = Parabolas(belief.A[::step, ::step], belief.B[::step, ::step])
+    A, d = sample.A.ravel(), sample.disparity().ravel()
+    order = np.argsort(d)
+    share = np.cumsum(A[order], dtype=np.float64)
+    low, high = np.searchsorted(share, share[-1] * np.array((OUTLIERS, 1 - OUTLIERS)))
+    return float(d[order[low]]), float(d[order[min(high, d.size - 1)]])
+
+
+def tile_ranges(disparities: range, coarser: Parabolas, reach: int, threads: int) -> Ranges:
+    """First and count of the disparities that each tile of the finer scale needs.
+
+    They cover twice what the coarser scale has found there and up to `reach` px around, with a margin.
+    """
+    d = coarser.disparity(threads)
+    tiles = [-(-n // (_core.tile // 2)) for n in d.shape]
+    least, most = np.empty(tiles, np.float32), np.empty(tiles, np.float32)
+    _core.tile_extremes(d, reach // 2 + 1, least, most, threads)
+    first = np.clip(np.floor(2 * least) - TILE_MARGIN, disparities[0], disparities[-3])
+    last = np.clip(np.ceil(2 * most) + TILE_MARGIN, first + 2, disparities[-1])
+    return np.stack([first, last - first + 1], axis=2).astype(np.int32)

@@ -1,0 +1,160 @@
+"""The survey: everything that is decided about a pair, from small copies of its planes, before it is solved."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..camera.axis import LARGEST, OTHER, Axis, detect_axis
+from ..camera.lens import Calibration
+from ..camera.sensor import black_hint
+from ..errors import ParameterError
+from ..io.orientation import swaps_axes
+from ..run import Run
+from ..types import Pair, Planes
+from .brightness import Gains, copied, equalised, find_gains
+from .frame import Frame
+from .kinds import Method
+from .plan import Plan
+from .scales import Level, Pyramid, halved, passes_of
+from .search import FIRST_REACH, Search, Span, around, extremes
+from .solve import solve_scale
+
+BLANK = "a view is blank, the same everywhere: the map is 0 and means nothing"
+
+
+class Wishes(NamedTuple):
+    """What the user asks for beside the parameters.
+
+    Attributes
+    ----------
+    axis : "x", "y" or None
+        The direction in which the views differ as a viewer shows them; None if it is to be found.
+    mask_hidden : bool
+        Whether pixels that only one view sees become NaN.
+    """
+
+    axis: str | None = None
+    mask_hidden: bool = False
+
+
+def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wishes: Wishes, run: Run) -> Plan:
+    """Decide about brightness, axis, scales and range. The planes are only looked at."""
+    with run.stage("survey"):
+        planes = pyramid.finest
+        is_blank = blank(planes)
+        gains = find_gains(planes, method.params.photometry, equalise=not is_blank)
+        small = copied(pyramid.reduced(LARGEST, run.threads), gains)
+        evidence = _evidence(small, gains, run) if method.detects_axis else None
+        frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
+        lens.check(pair.shape, pair.name("left"), frame.axis)
+        method, calib = _with_known_range(method, pair, frame)
+        passes = passes_of(method.params.scales.iterations, pyramid.frame.square_shape)
+        order = None if is_blank else method.find_order(frame.turned(small), run)
+        search = Search(_limits(method.params.scales.range, frame), None, order, method.tile_reach)
+        coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
+    run.scales = len(passes)
+    if search.limits is None:
+        search = replace(search, start=explore(Level(coarsest, 1, len(passes)), search, method, passes[0], run))
+    return Plan(
+        method.params.replace(iterations=passes),
+        frame,
+        gains,
+        search,
+        passes,
+        checks_views=(wishes.mask_hidden or method.fills_hidden) and not is_blank,
+        masks_hidden=wishes.mask_hidden,
+        blank=is_blank,
+        evidence=evidence,
+        notes=_notes(is_blank, evidence, frame, pair, method, lens),
+        calib=calib,
+    )
+
+
+def blank(planes: Planes) -> bool:
+    """Whether a view is the same everywhere."""
+    return any(np.ptp(view) == 0 for view in (planes.left, planes.right))
+
+
+def _evidence(small: Planes, gains: Gains, run: Run) -> Axis:
+    """What the views, made equal in brightness if they are not yet, say about their axis."""
+    planes = small if gains.right is not None else equalised(small)
+    return detect_axis(planes.left, planes.right, run.threads)
+
+
+def _axis(asked: str | None, evidence: Axis | None, lens: Calibration, frame: Frame) -> str:
+    """The axis asked for, else the one found, else that of the calibration; in the frame of the stored views."""
+    if asked:
+        return OTHER[asked] if swaps_axes(frame.orientation) else asked
+    return (evidence and evidence.axis) or lens.axis
+
+
+def _with_known_range(method: Method, pair: Pair, frame: Frame) -> tuple[Method, Path | None]:
+    """The method with the range that a file beside the left view tells, and that file."""
+    if method.params.scales.range != "auto":
+        return method, None
+    known = method.known_range(pair, frame.shape["yx".index(frame.axis)])
+    if known is None:
+        return method, None
+    return replace(method, params=method.params.replace(range=known)), Path(pair.source["left"]).with_name("calib.txt")
+
+
+def _limits(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, float] | None:
+    """The range asked for, in the pixels that are matched; None if it is to be found."""
+    if isinstance(asked, str):
+        return None
+    low, high = (frame.stretch * d for d in asked)
+    if max(abs(low), abs(high), high - low) >= frame.length:
+        raise ParameterError(
+            f"parameter range {asked[0]:g} to {asked[1]:g} is wider than the image, "
+            f"{round(frame.length / frame.stretch)} pixels along {frame.seen_axis}: give a range that fits into it"
+        )
+    return low, high
+
+
+def _coarsest(pyramid: Pyramid, small: Planes, gains: Gains, scales: int, run: Run) -> Planes:
+    """The planes of the coarsest scale, with their gains."""
+    width = small.left.shape[1]
+    halvings = 0
+    while width < -(-pyramid.finest.left.shape[1] // 2**halvings):
+        halvings += 1
+    if halvings < scales:
+        return halved(small, scales - 1 - halvings, run.threads)
+    return copied(halved(pyramid.finest, scales - 1, run.threads), gains)
+
+
+def _notes(
+    is_blank: bool, evidence: Axis | None, frame: Frame, pair: Pair, method: Method, lens: Calibration
+) -> tuple[str, ...]:
+    """What the user should know about the input."""
+    seen = evidence.turned() if evidence and swaps_axes(frame.orientation) else evidence
+    first = BLANK if is_blank else seen and seen.objection(frame.seen_axis)
+    hint = None if method.params.photometry.black or lens.white else black_hint(pair.left, pair.right)
+    return tuple(note for note in (first, hint) if note)
+
+
+def explore(level: Level, search: Search, method: Method, passes: int, run: Run) -> tuple[int, int]:
+    """The range of the coarsest scale: doubled until the disparities found keep clear of its ends, then cut to them.
+
+    Every disparity that is not searched is one less to be mistaken for the right one. If a wider range never makes the
+    pixels surer, there is nothing to be found, and the first range will do.
+    """
+    width = level.planes.left.shape[1]
+    widest = max(width // 3, FIRST_REACH)
+    reach = method.first_reach(width)
+    sureness = []
+    while True:
+        span = Span(search.one_sided(range(-reach - 1, reach + 2)))
+        belief = solve_scale(level, span, method, passes, None, (), None, run)
+        sureness.append(belief.A.mean(dtype=np.float64))
+        low, high = extremes(belief)
+        clear = max(-low, high) < reach - 1
+        if clear or 2 * reach > widest:
+            break
+        reach *= 2
+    # Noise can keep clear of the ends by chance; it is less sure in a wider range.
+    if len(sureness) > 1 and sureness[-1] <= sureness[0] * (0.5 if clear else 1):
+        low, high = -FIRST_REACH, FIRST_REACH
+    found = search.one_sided(around(low, high))
+    return found[0], found[-1]

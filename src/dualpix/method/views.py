@@ -1,0 +1,25 @@
+"""The left-right check: what one view sees, the other must confirm."""
+
+import numpy as np
+
+from ..run import Run
+from ..types import Mask, Parabolas
+from .candidates import consistent
+from .plan import Plan
+from .scales import Pyramid
+from .solve import solve
+
+
+def cross_check(belief: Parabolas, pyramid: Pyramid, plan: Plan, run: Run) -> Mask | None:
+    """1 where the other view confirms the disparity, in the matched frame; None if the plan does not ask for it.
+
+    The right view is matched in a mirror, in the range that was found for the left one.
+    """
+    if not plan.checks_views:
+        return None
+    assert belief.limits is not None
+    run.view = "right"
+    other = solve(pyramid.mirrored(), plan.within(belief.limits), run=run)
+    run.view = ""
+    left, right = (np.clip(each.disparity(run.threads), *belief.limits) for each in (belief, other))
+    return consistent(left, np.ascontiguousarray(right[:, ::-1]), run.threads)

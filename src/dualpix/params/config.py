@@ -1,0 +1,70 @@
+"""Parameters from text: ``name=value`` on the command line, and config files."""
+
+import reprlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, ParameterError
+from .model import known
+from .presets import preset
+from .rules import check, refusal
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Name and checked value of a setting written as ``name=value``, such as ``iterations=3,3,2``."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ParameterError(f"setting {reprlib.repr(text)} must be NAME=VALUE, such as window=5")
+    rule = known(name).rule
+    try:
+        return name, rule.check(rule.parse(value))
+    except (ValueError, OverflowError):
+        raise refusal(f"parameter {name}", value, rule) from None
+
+
+def load_config(path: str | Path) -> dict[str, Any]:
+    """Parameters from a TOML file of ``name = value`` lines. One of the lines may name a ``preset``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not TOML.
+    ParameterError
+        If a name is unknown, or a value has the wrong type or is out of bounds.
+    """
+    settings = _read_toml(path)
+    try:
+        if "preset" in settings:
+            preset(settings["preset"])
+        checked = {
+            name: check(f"parameter {name}", value, known(name).rule)
+            for name, value in settings.items()
+            if name != "preset"
+        }
+    except ParameterError as error:
+        raise ParameterError(f"config {path}: {error}") from None
+    return settings | checked
+
+
+def _read_toml(path: str | Path) -> dict[str, Any]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")  # Windows editors begin a file with a byte order mark
+    except FileNotFoundError:
+        raise InputError(f"config {path}: no such file: check the path") from None
+    except OSError as error:
+        raise InputError(f"config {path}: cannot be read ({error.strerror}): give a TOML file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"config {path} is not text: give a TOML file of name = value lines") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        end = f"at line {text.count(chr(10)) + 1}, end of file"
+        raise InputError(f"config {path} is not TOML: {error}".replace("at end of document", end)) from None
+    except RecursionError:
+        raise InputError(f"config {path} is nested too deep: give flat name = value lines") from None
