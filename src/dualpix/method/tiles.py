@@ -17,6 +17,7 @@ from .plan import Plan
 from .scales import Pyramid
 from .search import searched
 from .solve import solve
+from .window import window_side
 
 
 class Margins(NamedTuple):
@@ -48,7 +49,7 @@ def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
     return Margins(
         match.margin(params.matching, searched(limits, 1)),
         aggregate.margin(params.aggregation),
-        confidence.margin(match.window_side(params.matching)),
+        confidence.margin(window_side(params.matching)),
         post.margin(params.smoothing),
     )
 

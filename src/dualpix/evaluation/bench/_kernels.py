@@ -8,7 +8,8 @@ import numpy as np
 from ... import _core
 from ...baselines._planes import matched_planes
 from ...method.aggregate import edge_weights, one_pass
-from ...method.match import local_parabolas, window_taps
+from ...method.match import local_parabolas
+from ...method.window import window_taps
 from ...method.search import Span
 from ...params import Params, preset
 from ...run import opencv_threads
