@@ -83,6 +83,7 @@ class Method(ABC):
         """What the user should know about the match, a sentence each."""
 
 
+@dataclass(frozen=True)
 class DualPixel(Method):
     """One minimum a pixel, disparities of both signs, an axis to be found out."""
 
@@ -132,6 +133,7 @@ class DualPixel(Method):
         return []
 
 
+@dataclass(frozen=True)
 class Stereo(Method):
     """Several minima a pixel, disparities of one sign, rectified along x."""
 
