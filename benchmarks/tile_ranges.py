@@ -14,8 +14,8 @@ import numpy as np
 
 import dualpix
 from dualpix.evaluation.datasets import open_dataset, score
-from dualpix.method import pipeline
-from dualpix.method.scales import tile_ranges
+from dualpix.method import search
+from dualpix.method.search import tile_ranges
 
 PROTOCOLS = {"dslr": "paper-dslr", "pixel4": "proper", "r6ii": "proper"}
 
@@ -46,7 +46,7 @@ def run(scene, narrow):
         searched[:] = [len(disparities), found[..., 1].mean()]
         return found if narrow else None
 
-    pipeline.tile_ranges = ranges
+    search.tile_ranges = ranges
     return dualpix.disparity(scene.left, scene.right, "auto", scene.guide, axis=scene.axis), searched
 
 
