@@ -7,6 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dualpix.method.match import local_parabolas
+from dualpix.method.search import Span
+from dualpix.types import Planes
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -44,3 +48,9 @@ def textured_pair(shape, d, seed=0):
     right = np.fft.ifft2(spectrum * np.exp(2j * np.pi * fx * d)).real
     low, span = left.min(), np.ptp(left)
     return tuple(((view - low) / span * 200 + 25).astype(np.float32) for view in (left, right))
+
+
+def matched(left, right, disparities, params, threads=1, ranges=None):
+    """A and B of the local term of two grey planes, at these disparities or at those of each tile."""
+    found = local_parabolas(Planes(left, right, left), Span(disparities, ranges), params.matching, threads)
+    return found.A, found.B

@@ -325,7 +325,7 @@ def test_output_in_a_wrong_place_or_format(refused, option, name, says):
 
 
 def test_confidence_in_a_png_is_refused_before_computing(refused, monkeypatch):
-    monkeypatch.setattr("dualpix.method.pipeline.disparity", None)
+    monkeypatch.setattr("dualpix.method.api.disparity", None)
     message = refused(*match(), "--confidence", "c.png", names="c.png")
     assert message.endswith("choose one of .tif, .tiff, .pfm, .npy\n")
 
@@ -387,7 +387,7 @@ def test_force_spares_inputs_and_folders(refused, options, names, says):
     ],
 )
 def test_kitti_png_is_refused_before_anything_is_read(refused, monkeypatch, options):
-    monkeypatch.setattr("dualpix.method.pipeline.disparity", None)
+    monkeypatch.setattr("dualpix.method.api.disparity", None)
     message = refused(*match("missing.png", "missing.png", "out.png"), *options, names="out.png")
     assert "negative" in message
     assert "signed" in message
@@ -486,6 +486,6 @@ def test_opencv_out_of_memory_is_no_bug_of_ours(folder, monkeypatch, capfd):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("dualpix.method.pipeline.disparity", fail)
+    monkeypatch.setattr("dualpix.method.api.disparity", fail)
     assert cli.main([*match()]) == 1
     assert capfd.readouterr().err.startswith("error: not enough memory for images of this size")

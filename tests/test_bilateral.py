@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualpix.method.prepare import detail
+from dualpix.method.grey import detail
 
 RNG = np.random.default_rng(3)
 

@@ -3,24 +3,17 @@
 import json
 import math
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import dualpix
-from dualpix.camera.calibrate import (
-    MEANS,
-    Calibration,
-    Field,
-    calibrate,
-    centres,
-    evaluate,
-    fit_plane,
-    lens_field,
-    read_calibration,
-    summary,
-)
+from dualpix.camera.calibrate import MEANS, calibrate, fit_plane, lens_field, summary
+from dualpix.camera.lens import NO_LENS, Calibration, Field, centres, evaluate
+from dualpix.camera.lens_file import read_calibration
 from dualpix.errors import InputError, ParameterError
+from dualpix.io import encode_png, images
 
 SHAPE = (90, 131)
 GAIN = (1.2, -0.6, 0.1, 0.15, -0.2, 0.05)
@@ -195,11 +188,13 @@ def test_colour_has_one_gain():
 
 
 def test_black_is_a_parameter():
-    made, params = calibrate(white=[(sheet(), sheet())], black=512), dualpix.preset("auto")
-    assert made.settled(params).black == made.settled(params.replace(black=512)).black == 512
+    made = calibrate(white=[(sheet(), sheet())], black=512)
+    assert made.black(0) == made.black(512) == 512
     with pytest.raises(ParameterError, match="black is 64, but calibration was made with 512"):
-        made.settled(params.replace(black=64))
-    assert Calibration(131, 90).settled(params.replace(black=64)).black == 64
+        made.black(64)
+    assert Calibration(131, 90).black(64) == NO_LENS.black(64) == 64
+    views = ((65535 * view).astype(np.uint16) for view in pictured(1.3, SHAPE))
+    assert dualpix.disparity(*views, calibration=made).params.black == 512
 
 
 def test_specks_on_the_sheet_do_not_matter():
@@ -222,6 +217,25 @@ def test_planes_are_matched_in_even_views():
     made = calibrate(white=[sheets], planes=[(left * shade, right * shade[::-1])])
     assert made.planes[0].disparity == pytest.approx(1.3, abs=0.03)
     assert made.planes[0].observed < 0.1
+
+
+def test_every_picture_is_read_once(tmp_path, monkeypatch):
+    shape = (96, 144)
+    views = {"white": (sheet(shape), sheet(shape)), "near": pictured(1.3), "far": pictured(-1.1)}
+    pairs = {}
+    for name, pair in views.items():
+        pairs[name] = [tmp_path / f"{name}_{side}.png" for side in ("left", "right")]
+        for path, view in zip(pairs[name], pair, strict=True):
+            path.write_bytes(encode_png(view))
+    reads, read = Counter(), images.read
+
+    def counted(path, *rest):
+        reads[path] += 1
+        return read(path, *rest)
+
+    monkeypatch.setattr(images, "read", counted)
+    calibrate([pairs["white"]], [pairs["near"], pairs["far"]])
+    assert reads == {path: 1 for pair in pairs.values() for path in pair}
 
 
 # ---- the file --------------------------------------------------------------------------------------------
@@ -352,7 +366,7 @@ def test_another_camera_is_refused():
 def test_too_little_is_refused():
     with pytest.raises(ParameterError, match="nothing to calibrate from"):
         calibrate()
-    with pytest.raises(ParameterError, match="black is that of the white sheets"):
+    with pytest.raises(ParameterError, match="black is the black level of the white sheets: give a pair of them too"):
         calibrate(planes=[pictured(1.3)], black=64)
     with pytest.raises(ParameterError, match="axis must be x or y"):
         calibrate(white=[(sheet(), sheet())], axis="z")
@@ -366,7 +380,7 @@ def test_impossible_black_levels_are_refused(black):
 
 def test_pictures_of_different_sizes_are_refused():
     with pytest.raises(
-        InputError, match="a left view is 144x96 but a left view is 131x90: give pictures of the same size"
+        InputError, match="a left view is 144x96 but a left view is 131x90: give images of the same size"
     ):
         calibrate(white=[(sheet(), sheet())], planes=[pictured(1.3)])
     with pytest.raises(InputError, match="same size"):

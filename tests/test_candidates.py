@@ -1,6 +1,7 @@
-"""The kernels of wide baselines against the oracle: census, candidates, the choice among them, the left-right check."""
+"""The kernels of stereo against the oracle: census, candidates, the choice among them, the left-right check."""
 
 import re
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,10 +15,13 @@ import reference_stereo as oracle
 from conftest import textured_pair
 from dualpix import ParameterError, _core
 from dualpix.method import candidates as stereo
+from dualpix.method.kinds import method_of
 from dualpix.method.match import box_taps, gaussian_taps
-from dualpix.method.scales import Level
+from dualpix.method.notes import stereo_notes
+from dualpix.method.search import Search, Span
 from dualpix.params import preset
-from dualpix.types import as_row
+from dualpix.run import Run
+from dualpix.types import Agreement, Planes, as_row
 
 SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (7, 9), (33, 97), (65, 41), (35, 200)]
 NAN = float("nan")
@@ -413,9 +417,8 @@ def test_choose_refuses(change, message):
 
 
 def distinctness(costs, disparities, Tq=2.2, Td=0.1):
-    params = preset("stereo-paper").replace(ratio_threshold=Tq, ambiguity=Td)
     cost, d = (np.array(values, np.float32)[:, None, None] for values in (costs, disparities))
-    return stereo._distinctness(cost, d, params)[0, 0]
+    return stereo._distinctness(stereo.Found(cost, d, None, None), Tq, Td)[0, 0]
 
 
 @pytest.mark.parametrize(
@@ -442,9 +445,9 @@ def test_distinctness(costs, disparities, S):
 
 def test_distinctness_agrees_with_the_oracle():
     cost, d, *_ = some_candidates((40, 50), 5, missing=0.2)
-    params = preset("stereo-paper").replace(ambiguity=0.3)
     expected = oracle.distinctness(cost.astype(float), d.astype(float), 2.2, 0.3)
-    np.testing.assert_allclose(stereo._distinctness(cost, d, params), expected, rtol=1e-3)
+    found = stereo._distinctness(stereo.Found(cost, d, None, None), 2.2, 0.3)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
     assert (expected == 1e-4).mean() > 0.05
 
 
@@ -579,6 +582,12 @@ def test_refine_refuses(change):
 # ---- all together ----------------------------------------------------------------------------------
 
 
+def chosen(compared, correlated, guide, disparities, params, threads=1):
+    """The local term of views that the cost compares, and of others that encc correlates."""
+    with patch.object(stereo, "seen_by", return_value=(compared, correlated)):
+        return stereo.chosen_parabolas(Planes(*compared, guide), Span(disparities), params, threads)
+
+
 def stepped_pair(shape=(36, 100)):
     """Noise at 3 px, and a nearer part at 9 px, with a flat patch."""
     far, near = real_noise(2, shape[0], shape[1] + 12)
@@ -599,16 +608,16 @@ def stepped_pair(shape=(36, 100)):
     ],
     ids=["stereo", "stereo-paper", "sad", "parabola", "choice and encc"],
 )
-def test_local_parabolas_agree_with_the_oracle(params):
+def test_chosen_parabolas_agree_with_the_oracle(params):
     """Other planes are compared than those that encc correlates, and the guide is a third."""
     left, right = stepped_pair()
     plain = np.stack([left, right]) + real_noise(2, *left.shape)[::-1] / 32
     guide, disparities = np.rint(left / 32) * 8, range(-2, 16)
-    local = stereo.local_parabolas((left, right), tuple(plain), guide, disparities, params, threads=2)
+    local = chosen((left, right), tuple(plain), guide, disparities, params, threads=2)
     C = reference.cost_volume(left.astype(float), right.astype(float), disparities, params.window, params.cost)
     alpha, beta = oracle.local_parabolas(C, disparities, plain.astype(float), guide.astype(float), params)
-    same = np.isclose(local.alpha, alpha, rtol=1e-2, atol=1e-14)
-    same &= np.isclose(local.beta, beta, rtol=1e-2, atol=1e-13)
+    same = np.isclose(local.A, alpha, rtol=1e-2, atol=1e-14)
+    same &= np.isclose(local.B, beta, rtol=1e-2, atol=1e-13)
     assert same.mean() > 0.99
     assert 0.05 < (alpha < 1e-6).mean() < 0.6  # those the check, the speckles or the texture tell against
 
@@ -621,7 +630,7 @@ def test_a_small_region_is_doubted(name):
     left[20:32, 50:64] = right[20:32, 30:44] = 255 - noise(12, 14)
     params = preset(name).replace(window=3)
     doubted, plain = (
-        stereo.local_parabolas((left, right), (left, right), left, range(-1, 30), each, 1).alpha[24:28, 54:60]
+        chosen((left, right), (left, right), left, range(-1, 30), each).A[24:28, 54:60]
         for each in (params.replace(speckles=(300, 1)), params.replace(speckles=(50, 1)))
     )
     assert (plain > 0).all()
@@ -634,28 +643,26 @@ def test_what_encc_sees_no_texture_in_is_doubted():
     flat = left.copy()
     flat[10:30, 20:60] = 128
     params, inner = preset("stereo-paper"), (slice(13, 27), slice(24, 56))
-    doubted, plain = (
-        stereo.local_parabolas((left, right), (view, right), left, range(-1, 12), params, 1) for view in (flat, left)
-    )
-    np.testing.assert_allclose(doubted.alpha[inner] / plain.alpha[inner], np.float32(1e-4), rtol=1e-5)
-    np.testing.assert_allclose(-doubted.beta[inner] / (2 * doubted.alpha[inner]), 3, rtol=1e-5)
-    np.testing.assert_array_equal(doubted.alpha[:, 66:], plain.alpha[:, 66:])
+    doubted, plain = (chosen((left, right), (view, right), left, range(-1, 12), params) for view in (flat, left))
+    np.testing.assert_allclose(doubted.A[inner] / plain.A[inner], np.float32(1e-4), rtol=1e-5)
+    np.testing.assert_allclose(-doubted.B[inner] / (2 * doubted.A[inner]), 3, rtol=1e-5)
+    np.testing.assert_array_equal(doubted.A[:, 66:], plain.A[:, 66:])
 
 
-def test_local_parabolas_tell_how_the_pair_looks():
+def test_chosen_parabolas_tell_how_well_the_views_agree():
     left, right = stepped_pair()
     params, disparities = preset("stereo"), range(-1, 20)
-    local = stereo.local_parabolas((left, right), (left, right), left, disparities, params, threads=2)
+    seen = chosen((left, right), (left, right), left, disparities, params, threads=2).agreement
     C = reference.cost_volume(left.astype(float), right.astype(float), disparities, params.window, "census")
     cost, d, a = oracle.candidates(C, disparities, "parabola", 4)
     d, *_ = oracle.choose(cost, d, a, left.astype(float), *params.choice, params.edge_sigma)
     agree = oracle.consistent(d, oracle.right_winners(C, disparities), 1)
     confirmed = agree & ~np.isnan(reference_filters.remove_speckles(d, *params.speckles))
-    assert local.confirmed == pytest.approx(confirmed.mean(), abs=0.01)
-    assert set(local.ends) == {0, 18}
-    assert max(local.ends.values()) < 0.005
+    assert seen.confirmed == pytest.approx(confirmed.mean(), abs=0.01)
+    assert set(seen.ends) == {0, 18}
+    assert max(seen.ends.values()) < 0.005
     low, high = (
-        stereo.local_parabolas((left, right), (left, right), left, each, params, threads=2)
+        chosen((left, right), (left, right), left, each, params, threads=2).agreement
         for each in (range(2, 20), range(-8, 5))
     )
     assert low.ends[3] == pytest.approx(confirmed[np.abs(d - 3) < 1].sum() / d.size, abs=0.03)
@@ -683,8 +690,8 @@ SEEN = {0: 0.3, 7: 0.004, -7: 0.2, 20: 0.006}
         (0.1, None, (-7, 20), ["left-right check", "lower end", "upper end"]),
     ],
 )
-def test_objections(confirmed, order, limits, said):
-    notes = stereo.Local(MAP, MAP, confirmed, SEEN).objections(order, limits)
+def test_notes(confirmed, order, limits, said):
+    notes = stereo_notes(Agreement(confirmed, SEEN), order, limits)
     assert len(notes) == len(said)
     assert all(re.search(words, note) for words, note in zip(said, notes, strict=True))
 
@@ -692,8 +699,9 @@ def test_objections(confirmed, order, limits, said):
 # ---- which view is the left one --------------------------------------------------------------------
 
 
-def level(left, right):
-    return Level(*(np.ascontiguousarray(view, np.float32) for view in (left, right, left)))
+def order(left, right, params):
+    planes = Planes(*(np.ascontiguousarray(view, np.float32) for view in (left, right, left)))
+    return method_of(params).find_order(planes, Run(2))
 
 
 @pytest.mark.parametrize("name", ["stereo", "stereo-paper"])
@@ -713,7 +721,7 @@ def test_order_agrees_with_the_oracle(name, shape):
     )
     differ = np.abs(forward - backward) > 1e-9
     expected = (forward < backward)[differ].mean() if differ.any() else 0.5
-    assert stereo.order(level(left, right), params, 2) == pytest.approx(expected, abs=0.02)
+    assert order(left, right, params) == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["stereo", "stereo-paper"])
@@ -722,10 +730,10 @@ def test_order_of_views(name, size):
     """The larger views are halved twice; 40 px are 10 then."""
     params = preset(name)
     left, right = textured_pair(size, 40 if size[1] > 400 else 12)
-    assert stereo.order(level(left, right), params, 2) > 0.8
-    assert stereo.order(level(right, left), params, 2) < 0.2
-    assert stereo.order(level(left, left[::-1]), params, 2) == pytest.approx(0.5, abs=0.12)
-    assert stereo.order(level(0 * left, 0 * left), params, 2) == 0.5
+    assert order(left, right, params) > 0.8
+    assert order(right, left, params) < 0.2
+    assert order(left, left[::-1], params) == pytest.approx(0.5, abs=0.12)
+    assert order(0 * left, 0 * left, params) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -741,7 +749,8 @@ def test_order_of_views(name, size):
     ],
 )
 def test_nothing_lies_behind_what_is_farthest(disparities, order, left):
-    assert stereo.one_sided(disparities, order) == left
+    assert Search(order=order).one_sided(disparities) == left
+    assert Search().one_sided(disparities) == disparities
 
 
 def test_doubted_and_hidden_pixels_are_filled_from_what_is_around():
@@ -750,12 +759,12 @@ def test_doubted_and_hidden_pixels_are_filled_from_what_is_around():
     d[12:15, 50:55] = 30  # a speckle of 15 pixels
     seen = np.ones(d.shape, np.uint8)
     seen[10:30, 14:20] = 0
-    whole, sure = stereo.filled(d, seen, preset("stereo"))
+    whole, sure = stereo.filled(d, seen, preset("stereo").minima)
     known = (seen == 1) & (d != 30)
     np.testing.assert_array_equal(whole, reference_filters.fill_holes(np.where(known, d, NAN)))
     np.testing.assert_array_equal(sure, known)
     assert sure.dtype == np.float32
-    nothing, sure = stereo.filled(d, np.zeros_like(seen), preset("stereo"))
+    nothing, sure = stereo.filled(d, np.zeros_like(seen), preset("stereo").minima)
     np.testing.assert_array_equal(nothing, d)
     assert not sure.any()
 
@@ -769,7 +778,6 @@ def test_doubted_and_hidden_pixels_are_filled_from_what_is_around():
     ],
 )
 def test_what_keeps_no_candidates(changes, says):
-    left, right = textured_pair((20, 40), 2)
     with pytest.raises(ParameterError) as caught:
-        stereo.local_parabolas((left, right), (left, right), left, range(4), preset("stereo").replace(**changes), 1)
+        method_of(preset("stereo").replace(**changes))
     assert str(caught.value) == says

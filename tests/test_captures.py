@@ -1,4 +1,4 @@
-"""Phone captures: Google's folders, PGM of the Pixel capture app, pixels that are not square, black levels."""
+"""Phone captures: Google's folders, PGM of the Pixel capture app, its pixels that are not square, black levels."""
 
 import cv2
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 from dualpix import InputError
 from dualpix.camera.sensor import PIXEL_APP, black_hint, pixel_aspect
 from dualpix.io import probe, read_image
-from dualpix.io.captures import enlarge, find_capture, from_square, read_capture, to_square
+from dualpix.io.captures import enlarge, find_capture, read_capture
 
 # ---- Google's folders ----------------------------------------------------------------------------
 
@@ -139,34 +139,6 @@ def test_only_the_apps_size_is_refused():
         pixel_aspect("auto", {"left": tall.T})
     assert pixel_aspect(1, {"left": tall}) == 1
     assert pixel_aspect(2.0, {"left": tall}) == 2
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-@pytest.mark.parametrize(("aspect", "shape"), [(2, (14, 9)), (0.5, (7, 18)), (1.5, (10, 9)), (1, (7, 9))])
-def test_squares(aspect, shape, dtype):
-    image = np.random.default_rng(0).integers(0, 200, (7, 9, 3)).astype(dtype)
-    square = to_square(image, aspect)
-    assert square.shape == (*shape, 3)
-    assert square.dtype == dtype
-    np.testing.assert_array_equal(to_square(image[..., 0], aspect), square[..., 0])
-
-
-@pytest.mark.parametrize("aspect", [2, 0.5, 3])
-def test_there_and_back_nothing_moves(aspect):
-    y, x = np.mgrid[:12, :16].astype(np.float32)
-    plane = 3 * x - 2 * y
-    back = from_square(to_square(plane, aspect), plane.shape)
-    assert back.dtype == np.float32
-    np.testing.assert_allclose(back[1:-1, 1:-1], plane[1:-1, 1:-1], atol=1e-4)
-
-
-def test_disparities_come_in_the_pixels_of_the_input():
-    square = np.full((24, 16), 3, np.float32)
-    np.testing.assert_array_equal(from_square(square, (12, 16), "x"), np.full((12, 16), 3), strict=False)
-    np.testing.assert_array_equal(from_square(square, (12, 16), "y"), np.full((12, 16), 1.5), strict=False)
-    np.testing.assert_array_equal(from_square(square, (12, 16)), np.full((12, 16), 3), strict=False)
-    np.testing.assert_array_equal(from_square(square, (24, 8), "x"), np.full((24, 8), 1.5), strict=False)
-    assert from_square(square, (24, 16), "y") is square
 
 
 # ---- black levels --------------------------------------------------------------------------------

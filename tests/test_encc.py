@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from conftest import textured_pair
-from dualpix.method.match import local_parabolas
-from dualpix.method.prepare import detail
+from conftest import matched, textured_pair
+from dualpix.method.grey import detail
 from dualpix.params import preset
 
 RNG = np.random.default_rng(4)
@@ -22,7 +21,7 @@ def noisy_pair(shape, d, noise=1.0, seed=0):
 def compare(left, right, disparities, n):
     """Curvature and vertex agree where winner and second best are clear; returns the share of pixels compared."""
     params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=1.5)
-    alpha, beta = local_parabolas(left, right, disparities, params, threads=2)
+    alpha, beta = matched(left, right, disparities, params, threads=2)
     assert np.isfinite(alpha).all()
     assert np.isfinite(beta).all()
     views, d = (left.astype(float), right.astype(float)), list(disparities)
@@ -62,7 +61,7 @@ def test_images_smaller_than_the_window(shape):
 def test_finds_any_shift(d, seed, n):
     left, right = noisy_pair((60, 90), d, 0.3, seed)
     params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=2)
-    alpha, beta = local_parabolas(left, right, range(-5, 6), params, threads=1)
+    alpha, beta = matched(left, right, range(-5, 6), params, threads=1)
     inside = (slice(10, -10), slice(15, -15))
     found = -beta[inside] / (2 * np.maximum(alpha[inside], 1e-12))
     assert np.median(found[alpha[inside] > 0]) == pytest.approx(d, abs=0.03)
@@ -73,7 +72,7 @@ def test_a_window_without_variance_has_no_confidence():
     for view in (left, right):
         view[:, 30:70] = 128
     params = preset("dslr-a").replace(subpixel="encc", encc_window=9, window=1)
-    alpha, beta = local_parabolas(left, right, range(-3, 4), params, threads=1)
+    alpha, beta = matched(left, right, range(-3, 4), params, threads=1)
     assert not alpha[:, 40:60].any()
     assert not beta[:, 40:60].any()
     assert alpha[:, :25].any()
@@ -86,7 +85,7 @@ def test_texture_below_a_mean_square_of_a_half_in_either_view_has_no_say(left_si
     noise = RNG.choice([-1, 1], (60, 90))
     left, right = (np.float32(128) + (size * noise).astype(np.float32) for size in (left_size, right_size))
     params = preset("dslr-a").replace(subpixel="encc", encc_window=15, window=2)
-    alpha, beta = local_parabolas(left, right, range(-3, 4), params, threads=1)
+    alpha, beta = matched(left, right, range(-3, 4), params, threads=1)
     inside = (slice(8, -8), slice(12, -12))
     assert (alpha[inside] > 0).all() if counts else not alpha[inside].any()
     assert counts or not beta[inside].any()
@@ -96,7 +95,7 @@ def test_a_constant_view_matches_no_texture():
     textured, _ = noisy_pair((60, 90), 0.5)
     constant = np.full_like(textured, 128)
     for views in ((constant, textured), (textured, constant)):
-        alpha, beta = local_parabolas(*views, range(-3, 4), preset("auto"), threads=1)
+        alpha, beta = matched(*views, range(-3, 4), preset("auto"), threads=1)
         assert not alpha.any()
         assert not beta.any()
 
@@ -106,7 +105,7 @@ def test_gain_and_offset_between_the_views_do_not_move_the_vertex():
     params = preset("dslr-a").replace(subpixel="encc", encc_window=11, window=4, cost="sad")
     found = []
     for gain, offset in ((1, 0), (1.05, 3)):
-        alpha, beta = local_parabolas(left, gain * right + np.float32(offset), range(-2, 3), params, threads=1)
+        alpha, beta = matched(left, gain * right + np.float32(offset), range(-2, 3), params, threads=1)
         inside = (slice(12, -12), slice(20, -20))
         found.append(np.median((-beta / (2 * np.maximum(alpha, 1e-12)))[inside]))
     assert found[1] == pytest.approx(found[0], abs=0.02)
@@ -115,7 +114,7 @@ def test_gain_and_offset_between_the_views_do_not_move_the_vertex():
 def test_never_leaves_the_interval_around_the_winner():
     left, right = (RNG.uniform(0, 255, (50, 70)).astype(np.float32) for _ in range(2))
     params = preset("dslr-a").replace(subpixel="encc", encc_window=5, window=1)
-    alpha, beta = local_parabolas(left, right, range(-3, 4), params, threads=1)
+    alpha, beta = matched(left, right, range(-3, 4), params, threads=1)
     d = -beta / (2 * np.maximum(alpha, 1e-30))
     assert np.abs(d).max() <= 3.001
 
@@ -123,7 +122,7 @@ def test_never_leaves_the_interval_around_the_winner():
 def test_same_bytes_for_any_threads():
     left, right = noisy_pair((211, 307), 1.1)
     params = preset("auto")
-    runs = [local_parabolas(left, right, range(-4, 5), params, threads) for threads in (1, 2, 7)]
+    runs = [matched(left, right, range(-4, 5), params, threads) for threads in (1, 2, 7)]
     assert len({(a.tobytes(), b.tobytes()) for a, b in runs}) == 1
 
 
@@ -131,8 +130,8 @@ def test_it_may_correlate_other_planes_than_those_compared():
     """detail=cost: the winner by the detail of the views, its vertex by the views."""
     left, right = (view.astype(np.float32) for view in textured_pair((40, 60), 1.3))
     fine_left, fine_right = detail(left, 2), detail(right, 2)
-    params, disparities = preset("auto").replace(window=2.0, encc_window=7), range(-4, 5)
-    alpha, beta = local_parabolas(fine_left, fine_right, disparities, params, 2, (left, right))
+    params, disparities = preset("auto").replace(window=2.0, encc_window=7, detail="cost"), range(-4, 5)
+    alpha, beta = matched(left, right, disparities, params, 2)
     cost = reference.cost_volume(fine_left.astype(float), fine_right.astype(float), np.array(disparities), 2.0)
     views = left.astype(float), right.astype(float)
     tail = params.ratio_threshold, views, 7, params.noise_floor
@@ -141,5 +140,5 @@ def test_it_may_correlate_other_planes_than_those_compared():
     assert clear.mean() > 0.9
     np.testing.assert_allclose((beta / alpha)[clear], (B / A)[clear], atol=2e-3)
     np.testing.assert_allclose(alpha, A, rtol=1e-3, atol=1e-4)
-    same = local_parabolas(fine_left, fine_right, disparities, params, 2)
+    same = matched(left, right, disparities, params.replace(detail="all"), 2)
     assert np.abs(same[1] / same[0] - beta / alpha)[clear].max() > 0.1

@@ -11,7 +11,9 @@ from dualpix.cli import main
 from dualpix.evaluation.bench._measure import Case, peak
 from dualpix.evaluation.bench._pairs import dual_pixel_pair, wide_pair
 from dualpix.method import memory
-from dualpix.method.memory import available, floats_per_pixel
+from dualpix.method.frame import Frame
+from dualpix.method.memory import available, check_memory, floats_per_pixel
+from dualpix.method.scales import passes_of
 
 
 class Run:
@@ -50,10 +52,32 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(preset, changes):
     found = peak(Case(Run(preset, changes), views, 2))
     used = found.above * 2**20 / 4 / views[0][..., 0].size
     settings = {name: value for name, value in changes.items() if name != "mask_occluded"}
-    asked = floats_per_pixel(dualpix.preset(preset).replace(**settings), "mask_occluded" in changes)
+    params = dualpix.preset(preset).replace(**settings)
+    scales = len(passes_of(params.iterations, views[0].shape[:2]))
+    asked = floats_per_pixel(params, scales, "mask_occluded" in changes)
     asked *= changes.get("pixel_aspect", 1)
     fixed = 12e6 / 4 / views[0][..., 0].size  # code and tables that are loaded on the way do not grow with the pair
     assert 0.5 * asked < used < asked + fixed
+
+
+def allows(limit, shape, **changes):
+    try:
+        check_memory("left", Frame(shape), dualpix.preset("auto").replace(**changes), False, limit)
+    except dualpix.InputError:
+        return False
+    return True
+
+
+def test_one_scale_needs_more_than_several_found_or_asked_for():
+    """A single scale keeps two more maps: 11 instead of 9, of 4 bytes a pixel, beside 0.03 GB."""
+    small, large = (250, 250), (1000, 2000)
+    assert [len(passes_of("auto", shape)) for shape in (small, large)] == [1, 4]
+    assert not allows(0.0325, small)
+    assert allows(0.0328, small)
+    assert allows(0.0325, small, iterations=(4, 4))
+    assert allows(0.11, large)
+    assert not allows(0.11, large, iterations=(4,))
+    assert not allows(0.101, large)
 
 
 def test_what_needs_more_than_allowed_is_refused_before_anything_is_done(tmp_path):

@@ -1,4 +1,4 @@
-"""Wide-baseline stereo as called: scenes with known depth and occlusion, warnings, masks, calib.txt, files."""
+"""Stereo as called: scenes with known depth and occlusion, warnings, masks, calib.txt, files."""
 
 import json
 from functools import cache
@@ -13,7 +13,6 @@ from dualpix import baselines, cli, preset
 from dualpix.evaluation.metrics import bad_pixels
 from dualpix.io import read_map
 from dualpix.io.captures import known_range
-from dualpix.run import share_done
 
 PRESETS = ("stereo", "stereo-paper")
 SHAPE = 110, 170
@@ -187,30 +186,30 @@ def test_views_that_have_nothing_in_common_stay_finite(name):
 # ---- what it costs to know both views --------------------------------------------------------------
 
 
-def stages(**options):
-    calls = []
+def announced(**options):
+    """The steps that the progress was told of."""
+    steps = []
     left, right, *_ = scene()
-    dualpix.disparity(left, right, progress=lambda *call: calls.append(call), range=RANGE, **options)
-    return calls
+    dualpix.disparity(left, right, progress=steps.append, range=RANGE, **options)
+    return steps
 
 
 def test_the_other_view_is_matched_only_where_it_is_needed():
     def matched(**options):
-        return sum(stage.startswith("matching") for stage, *_ in stages(**options))
+        return [step.view for step in announced(**options) if step.name == "matching"]
 
-    assert matched(preset="stereo") == 1
-    assert matched(preset="stereo", filter="solver") == 2
-    assert matched(preset="stereo", mask_occluded=True) == 2
-    assert matched(preset="dslr-a", window=3, filter="solver") == 3
-    assert matched(preset="dslr-a", window=3, mask_occluded=True) == 6
+    assert matched(preset="stereo") == [""]
+    assert matched(preset="stereo", filter="solver") == ["left", "right"]
+    assert matched(preset="stereo", mask_occluded=True) == ["left", "right"]
+    assert matched(preset="dslr-a", window=3, filter="solver") == 3 * [""]
+    assert matched(preset="dslr-a", window=3, mask_occluded=True) == 3 * ["left"] + 3 * ["right"]
 
 
 @pytest.mark.parametrize("options", [{}, {"filter": "guided"}, {"filter": "solver", "mask_occluded": True}])
 def test_progress_never_goes_back(options):
-    calls = stages(preset="stereo", iterations=(4, 4), **options)
-    parts = [(*stage.partition(", "), *where) for stage, *where in calls]
-    shares = [share_done(name, *where, view) for name, _, view, *where in parts]
+    shares = [step.share for step in announced(preset="stereo", iterations=(4, 4), **options)]
     assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
 
 
 # ---- what is hidden --------------------------------------------------------------------------------

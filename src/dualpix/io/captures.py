@@ -1,4 +1,4 @@
-"""Captures as data sets store them: the folders of Google's set, pixels that are not square, Middlebury's calib.txt."""
+"""Captures as data sets store them: the folders of Google's set, Middlebury's calib.txt."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..types import Image, Map, StrPath
+from ..types import Image, StrPath
 from .images import Pair, read_image, read_pair
 from .orientation import as_stored
 
@@ -98,51 +98,6 @@ def _only_capture(root: Path) -> str:
             raise InputError(f"{folder}: holds no capture: give the folder of a data set")
         raise InputError(f"{folder}: holds {len(names)} captures: name the one to read, such as {names[0]}")
     return names[0]
-
-
-# ---- pixels that are not square ------------------------------------------------------------------
-
-
-def to_square(image: Image, aspect: float) -> Image:
-    """Enlarge an image by linear interpolation so that its pixels are square.
-
-    Parameters
-    ----------
-    image : HxW or HxWx3 array
-        uint8, uint16 or float32.
-    aspect : float
-        Height of its pixels over their width. Above 1 the result has more rows, below 1 more columns.
-    """
-    import cv2
-
-    if aspect == 1:
-        return image
-    height, width = image.shape[:2]
-    size = round(width * max(1 / aspect, 1)), round(height * max(aspect, 1))
-    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_LINEAR))
-
-
-def from_square(values: Map, shape: tuple[int, ...], axis: str | None = None) -> Map:
-    """Undo `to_square` for a map: each pixel is the mean of the square pixels it covers.
-
-    Parameters
-    ----------
-    values : float32 array
-        A map with square pixels.
-    shape : (int, int)
-        Rows and columns of the image that `to_square` was given.
-    axis : "x" or "y", optional
-        The direction of the disparities, if the values are disparities. They are rescaled to pixels of that image.
-    """
-    import cv2
-
-    if values.shape == shape:
-        return values
-    small: Map = np.asarray(cv2.resize(values, shape[::-1], interpolation=cv2.INTER_AREA), np.float32)
-    if axis is not None:
-        k = "yx".index(axis)
-        small *= shape[k] / values.shape[k]
-    return small
 
 
 # ---- the calibration of Middlebury's stereo pairs ------------------------------------------------

@@ -84,6 +84,7 @@ class Method(ABC):
         """What the user should know about the match, a sentence each."""
 
 
+@dataclass(frozen=True)
 class DualPixel(Method):
     """One minimum a pixel, disparities of both signs, an axis to be found out."""
 
@@ -133,6 +134,7 @@ class DualPixel(Method):
         return []
 
 
+@dataclass(frozen=True)
 class Stereo(Method):
     """Several minima a pixel, disparities of one sign, rectified along x."""
 

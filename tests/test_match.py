@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import reference
-from conftest import textured_pair
+from conftest import matched, textured_pair
 from dualpix import _core
-from dualpix.method.match import border_divisor, box_taps, gaussian_taps, local_parabolas
+from dualpix.method.grey import detail
+from dualpix.method.match import border_divisor, box_taps, gaussian_taps, seen_by
 from dualpix.method.subpixel import HISTEQ_BIAS
 from dualpix.params import preset
-from dualpix.types import as_row
+from dualpix.types import Planes, as_row
 
 PARAMS = preset("dslr-a").replace(subpixel="histeq")
 COSTS = [cost.name for cost in _core.Cost]
@@ -88,7 +89,7 @@ def compare(left, right, disparities, params):
     That is the share of pixels that have but one winner and whose curvature and vertex are known to 1 %.
     """
     left, right = (np.ascontiguousarray(view, dtype=np.float32) for view in (left, right))
-    alpha, beta = (m.astype(float) for m in local_parabolas(left, right, disparities, params, threads=2))
+    alpha, beta = (m.astype(float) for m in matched(left, right, disparities, params, threads=2))
     assert np.isfinite(alpha).all()
     assert np.isfinite(beta).all()
     left, right, disparities = left.astype(float), right.astype(float), list(disparities)
@@ -160,7 +161,7 @@ def test_of_equal_costs_the_lowest_disparity_wins(cost):
     """A pattern that repeats every 4 px, which a window at d sees exactly as at d + 4."""
     left = np.tile(RNG.integers(1, 255, (24, 4)), 15).astype(np.float32)
     params = PARAMS.replace(cost=cost, subpixel="parabola", window=3 if cost in reference.BOXED else 1)
-    alpha, beta = local_parabolas(left, left, range(-6, 7), params, threads=1)
+    alpha, beta = matched(left, left, range(-6, 7), params, threads=1)
     inside = (slice(None), slice(12, -12))
     np.testing.assert_allclose((-beta / (2 * alpha))[inside], -4, atol=0.5)
 
@@ -171,7 +172,7 @@ def test_flat_windows_correlate_with_nothing(value):
     left = RNG.uniform(20, 200, (60, 80)).astype(np.float32)
     left[10:50, 10:70] = value
     right = np.float32(0.93) * left
-    alpha, _ = local_parabolas(left, right, range(-4, 5), PARAMS.replace(cost="zncc", window=2), threads=1)
+    alpha, _ = matched(left, right, range(-4, 5), PARAMS.replace(cost="zncc", window=2), threads=1)
     assert alpha[14:46, 14:66].max() < 0.1 * np.median(alpha[:5])
 
 
@@ -210,7 +211,7 @@ def test_any_images(cost, data, shape, first, count):
 @pytest.mark.parametrize("cost", COSTS)
 def test_a_constant_pair_has_no_curvature(cost):
     left = np.full((40, 50), 77.0, np.float32)
-    alpha, beta = local_parabolas(left, left, range(-3, 4), PARAMS.replace(cost=cost), threads=1)
+    alpha, beta = matched(left, left, range(-3, 4), PARAMS.replace(cost=cost), threads=1)
     # Inside; at the sides the samples beyond the image differ.
     inside = (slice(None), slice(22, -22))
     assert not alpha[inside].any()
@@ -222,7 +223,7 @@ def test_sign_left_x_matches_right_x_minus_d(cost):
     left = np.zeros((30, 60), np.float32)
     left[:, 30] = 255
     right = np.roll(left, -3, axis=1)  # the line at 30 on the left is at 27 on the right
-    alpha, beta = local_parabolas(left, right, range(-6, 7), PARAMS.replace(cost=cost, window=2), threads=1)
+    alpha, beta = matched(left, right, range(-6, 7), PARAMS.replace(cost=cost, window=2), threads=1)
     assert -beta[15, 30] / (2 * alpha[15, 30]) == pytest.approx(3)
 
 
@@ -230,7 +231,7 @@ def test_sign_left_x_matches_right_x_minus_d(cost):
 @pytest.mark.parametrize(("shift", "subpixel", "tolerance"), [(-2, "parabola", 0.15), (1.3, "encc", 0.05)])
 def test_a_known_shift_is_found_everywhere_inside(cost, shift, subpixel, tolerance):
     params = PARAMS.replace(cost=cost, subpixel=subpixel, window=15 if cost == "bt" else 4)
-    alpha, beta = local_parabolas(*textured_pair((72, 90), shift), range(-6, 7), params, threads=1)
+    alpha, beta = matched(*textured_pair((72, 90), shift), range(-6, 7), params, threads=1)
     inside = (slice(12, -12), slice(20, -20))
     assert np.abs(-beta / (2 * alpha) - shift)[inside].max() < tolerance
 
@@ -256,16 +257,14 @@ def test_what_a_cost_is_blind_to(cost, gain, offset, blind):
     left, right = textured_pair((60, 80), 0.7)
     params = PARAMS.replace(cost=cost, window=2)
     changed = (gain * right + offset).astype(np.float32)
-    alpha, other = (local_parabolas(left, view, range(-4, 5), params, threads=1)[0] for view in (right, changed))
+    alpha, other = (matched(left, view, range(-4, 5), params, threads=1)[0] for view in (right, changed))
     same = np.isclose(other, alpha, rtol=1e-2, atol=1e-4)[:, 10:-10]
     assert same.all() if blind else same.mean() < 0.5
 
 
 def best_cost(left, right, params):
     """C(d0), from what it does to the curvature: alpha is in proportion to 1 / (C(d0) + noise_floor)."""
-    one, two = (
-        local_parabolas(left, right, range(-3, 4), params.replace(noise_floor=floor), threads=1)[0] for floor in (1, 2)
-    )
+    one, two = (matched(left, right, range(-3, 4), params.replace(noise_floor=floor), threads=1)[0] for floor in (1, 2))
     return (2 * two - one) / (one - two)
 
 
@@ -282,9 +281,21 @@ def test_sampling_half_a_pixel_apart(cost, blind):
 def test_same_bytes_for_any_threads(cost):
     left, right = (view.astype(np.float32) for view in RNG.uniform(0, 255, (2, 211, 307)))
     params = preset("dslr-a").replace(cost=cost)
-    first, *others = (local_parabolas(left, right, range(-5, 6), params, threads=threads) for threads in (1, 2, 7))
+    first, *others = (matched(left, right, range(-5, 6), params, threads=threads) for threads in (1, 2, 7))
     for other in others:
         assert [a.tobytes() for a in first] == [a.tobytes() for a in other]
+
+
+@pytest.mark.parametrize(
+    ("setting", "compares_detail", "correlates_detail"),
+    [("none", False, False), ("cost", True, False), ("all", True, True)],
+)
+def test_detail_says_which_planes_are_compared_and_which_correlated(setting, compares_detail, correlates_detail):
+    planes = Planes(*RNG.uniform(0, 255, (3, 20, 30)).astype(np.float32))
+    plain, fine = planes[:2], [detail(view, 1) for view in planes[:2]]
+    compared, correlated = seen_by(planes, PARAMS.replace(detail=setting).matching, 2)
+    np.testing.assert_array_equal(compared, fine if compares_detail else plain)
+    np.testing.assert_array_equal(correlated, fine if correlates_detail else plain)
 
 
 @pytest.mark.parametrize("omega", [0.5, 1, 2.3, 8])
@@ -303,10 +314,10 @@ def test_box_taps(side, taps):
 def test_border(width, disparities):
     params = preset("dslr-a")
     expected = reference.border_divisor(width, params.window, list(disparities), params.border)
-    divisor = border_divisor(width, disparities, params)
+    divisor = border_divisor(width, disparities, params.matching)
     np.testing.assert_allclose(divisor, expected, rtol=1e-6)
     assert divisor[0] == divisor[-1] == params.border
-    assert (border_divisor(width, disparities, params.replace(border=1)) == 1).all()
+    assert (border_divisor(width, disparities, params.replace(border=1).matching) == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -339,11 +350,11 @@ def test_a_tile_is_matched_as_if_its_range_was_that_of_all(subpixel):
     params = preset("dslr-a").replace(window=2.0, encc_window=5).replace(subpixel=subpixel)
     whole, side = range(-6, 9), _core.tile
     ranges = np.array([[(-6, 15), (-4, 3), (0, 9)], [(2, 5), (-6, 4), (5, 4)]], np.int32)
-    alpha, beta = local_parabolas(left, right, whole, params, 2, ranges=ranges)
+    alpha, beta = matched(left, right, whole, params, 2, ranges=ranges)
     for i, j in np.ndindex(2, 3):
         first, count = map(int, ranges[i, j])
         tile = np.s_[i * side : (i + 1) * side, j * side : (j + 1) * side]
-        expected = local_parabolas(left, right, range(first, first + count), params, 1)
+        expected = matched(left, right, range(first, first + count), params, 1)
         np.testing.assert_array_equal(alpha[tile], expected[0][tile])
         np.testing.assert_array_equal(beta[tile], expected[1][tile])
 
@@ -355,7 +366,7 @@ def test_a_tile_is_matched_as_if_its_range_was_that_of_all(subpixel):
 def test_kernel_refuses_ranges(ranges):
     plane = np.zeros((4, 5), np.float32)
     with pytest.raises(ValueError, match="ranges must"):
-        local_parabolas(plane, plane, range(-1, 3), PARAMS, 1, ranges=np.array(ranges, np.int32))
+        matched(plane, plane, range(-1, 3), PARAMS, 1, ranges=np.array(ranges, np.int32))
 
 
 def test_histeq_survives_infinite_rises():
@@ -363,4 +374,4 @@ def test_histeq_survives_infinite_rises():
     left, right = np.full((6, 12), 5, np.float32), np.full((6, 12), 5, np.float32)
     right[:, ::4] = np.inf
     with np.errstate(invalid="ignore"):
-        local_parabolas(left, right, range(-2, 3), PARAMS.replace(window=0.5), 1)
+        matched(left, right, range(-2, 3), PARAMS.replace(window=0.5), 1)
