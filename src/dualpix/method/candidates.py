@@ -16,8 +16,8 @@ from ..params import Params
 from ..params.groups import Matching, Minima
 from ..types import Agreement, Map, Mask, Parabolas, Planes
 from .match import Views, coded, seen_by
-from .window import window_taps
 from .search import Span
+from .window import window_taps
 
 Stack = npt.NDArray[np.float32]  # a map for each candidate
 

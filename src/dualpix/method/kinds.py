@@ -14,10 +14,10 @@ from .aggregate import aggregate
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
 from .confidence import absolute_confidence, relative_confidence
 from .match import local_parabolas
-from .window import window_side, window_taps
 from .notes import stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
+from .window import window_side, window_taps
 
 ORDER_SIDE = 128  # px, the longer side of the views whose order is looked at
 

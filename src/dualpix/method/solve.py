@@ -12,10 +12,10 @@ from ..types import Map, Parabolas
 from .confidence import near_texture
 from .kinds import Method
 from .match import border_divisor
-from .window import window_side
 from .plan import Plan
 from .scales import Level, Pyramid
 from .search import Span
+from .window import window_side
 
 
 @dataclass(frozen=True, eq=False)

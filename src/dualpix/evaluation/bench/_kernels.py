@@ -9,8 +9,8 @@ from ... import _core
 from ...baselines._planes import matched_planes
 from ...method.aggregate import edge_weights, one_pass
 from ...method.match import local_parabolas
-from ...method.window import window_taps
 from ...method.search import Span
+from ...method.window import window_taps
 from ...params import Params, preset
 from ...run import opencv_threads
 from ...types import Map, Parabolas, Planes
