@@ -1,10 +1,11 @@
-"""What each part of the method is worth: tables of the error with one thing changed at a time.
+"""Ablation: the error of the method with one parameter changed at a time.
 
     python benchmarks/ablation.py DATA [--table paper|auto|all] [--set dslr|pixel4|r6ii ...] [--markdown FILE]
 
-DATA holds the folders dslr, pixel4 and r6ii, or some of them. Table `paper` takes the published method apart (dslr
-only), but for what `dualpix reproduce` prints; table `auto` the default preset. Figures are geometric means of AI(1),
-AI(2) and 1 - |rho|, averaged over the scenes; lower is better. Protocol: paper-dslr for dslr, proper for the others.
+DATA holds the folders dslr, pixel4 and r6ii, or some of them. Table `paper` changes the published method, on dslr only;
+it leaves out the tables of `dualpix reproduce`. Table `auto` changes the default preset. Figures are geometric means of
+AI(1), AI(2) and 1 - |rho|, averaged over the scenes; lower is better. Protocol: paper-dslr for dslr, proper for the
+others.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from dualpix.io import OutputSet
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A pair ready to be matched, and its ground truth: larger is nearer, 0 to 1, NaN where there is none."""
+    """A pair ready to be matched, and its ground truth: 0 to 1, larger is nearer, NaN where unknown."""
 
     left: np.ndarray
     right: np.ndarray
@@ -38,7 +39,7 @@ class Scene:
 
 
 def scenes(name: str, protocol: str, folder: Path) -> Iterator[Scene]:
-    """Those of a data set as dualpix.datasets reads them; none if there is no such folder."""
+    """The scenes of a data set; none if the folder does not exist."""
     if not folder.is_dir():
         return
     dataset = open_dataset(name, folder)
@@ -54,7 +55,7 @@ SETS: dict[str, Callable[[Path], Iterator[Scene]]] = {
 
 
 def load(data: Path, wanted: Iterable[str]) -> dict[str, list[Scene]]:
-    """The scenes by set, of the sets that are there."""
+    """The scenes of the sets that were found, by set."""
     found = {name: list(SETS[name](data / name)) for name in wanted}
     sets = {name: scenes for name, scenes in found.items() if scenes}
     if not sets:
@@ -68,9 +69,9 @@ def load(data: Path, wanted: Iterable[str]) -> dict[str, list[Scene]]:
 
 Changes = dict[str, Any]
 
-RUN = {"subpixel": "histeq", "penalty": 1.25}  # what most published figures were made with
+RUN = {"subpixel": "histeq", "penalty": 1.25}  # the settings of most published figures
 
-# Changes to dslr-a, and the published geometric mean of scene 005 where there is one.
+# Changes to dslr-a, and the geometric mean of the authors' code on scene 005, if we have it.
 PAPER: list[tuple[str, Changes, float | None]] = [
     ("histeq, P 1.25 (below: H)", RUN, 0.0545),
     ("H, P 3.2", RUN | {"penalty": 3.2}, 0.0515),
@@ -79,11 +80,11 @@ PAPER: list[tuple[str, Changes, float | None]] = [
     *((f"H, cost {cost} *", RUN | {"cost": cost}, None) for cost in ("ssd", "ncc", "zncc", "bt")),
 ]
 PAPER_NOTE = (
-    "Preset dslr-a, 3 scales with iterations 3,3,2 where not said otherwise. Published: scene 005 only."
-    "\n* P and Ta as for sad, though they have the unit of the cost; the paper optimised them for each cost."
+    "Preset dslr-a, 3 scales with iterations 3,3,2 unless the row says otherwise. Published: scene 005 only."
+    "\n* P and Ta are those of sad. They have the unit of the cost, and the paper optimised them for each cost."
 )
 
-# Changes to auto; those that change nothing are left out.
+# Changes to auto. Rows that equal the preset are left out.
 AUTO: list[Changes] = [
     {"messages": "paper", "penalty": 3.2},
     {"robust_tau": 0.0},
@@ -110,11 +111,11 @@ AUTO: list[Changes] = [
     {"paths": 4},
     {"border": 1.0},
 ]
-AUTO_NOTE = "Preset auto with what the first column says changed; in percent, the change of the error."
+AUTO_NOTE = "Preset auto with the change in the first column; %: the change of the error."
 
 
 class Table:
-    """Rows that are printed as they come, and kept for Markdown."""
+    """A table whose rows are printed when they are added, and kept for Markdown."""
 
     def __init__(self, title: str, note: str, header: list[str], labels: Iterable[str]) -> None:
         self.title, self.note = title, note
@@ -188,7 +189,7 @@ def tables(data: Path, which: str, wanted: list[str]) -> list[Table]:
     if which == "paper":
         wanted = [name for name in wanted if name == "dslr"]
         if not wanted:
-            raise dualpix.ParameterError("table paper is made from dslr alone: leave --set out or add dslr to it")
+            raise dualpix.ParameterError("table paper needs dslr alone: leave --set out or add dslr to it")
     sets = load(data, wanted)
     made = []
     if which != "auto" and "dslr" in sets:
@@ -221,7 +222,7 @@ def main(argv: list[str]) -> int:
 
 @contextmanager
 def exit_code() -> Iterator[list[int]]:
-    """Of what runs inside: 0, or 2 and a sentence on stderr if it is refused."""
+    """The exit code of the block: 0, or 2 if it raises a DualpixError, whose sentence goes to stderr."""
     code = [0]
     try:
         yield code

@@ -1,9 +1,9 @@
-"""What a calibration is worth: spread of a plane's map, and error of the scenes of the same camera.
+"""What a calibration improves: the spread of the map of a plane, and the error of scenes of the same camera.
 
     python benchmarks/calibration.py DATA
 
-DATA holds r6ii/flat/001/{0600,1500}/f4/{l,r}.png, two planes, and the scenes of ablation.py; and pixel4 with its white
-sheets and raw views. Default preset, protocol proper, geometric means over the scenes.
+DATA holds two planes, r6ii/flat/001/{0600,1500}/f4/{l,r}.png, the scenes of r6ii, and pixel4 with its white sheets.
+Figures are geometric means of the default preset, averaged over the scenes, in protocol proper.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from ablation import Scene, exit_code, load
 import dualpix
 from dualpix.evaluation.metrics import affine_invariant
 
-BORDER = 0.05  # of width and height, left out at every side
+BORDER = 0.05  # share of width and height that is left out at every side
 
 
 def spread(d: np.ndarray) -> float:

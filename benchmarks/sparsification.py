@@ -1,8 +1,9 @@
-"""Does the confidence know where the map is wrong? AI(1) of what is left when the least confident pixels are dropped.
+"""Is the confidence low where the map is wrong? AI(1) after dropping the least confident pixels.
 
     python benchmarks/sparsification.py DATA [--set dslr|pixel4|r6ii ...]
 
-DATA and its sets are those of ablation.py; means over the scenes of a set, default preset, protocol proper.
+DATA holds the same folders as for ablation.py. Figures are means over the scenes of a set, of the default preset, in
+protocol proper. The second row of a set is relative to its first figure.
 """
 
 import argparse

@@ -3,13 +3,11 @@
     python benchmarks/stereo.py DATA [--threads N] [--repeat N] [--only scores|ablation|speed|memory]
 
 DATA holds folders of Middlebury (v3) scenes: im0.png, im1.png, calib.txt, disp0GT.pfm, mask0nocc.png.
-Scores are means over the scenes, proper protocol, pixels visible in both views. Times are the best of the repeats,
-taken in turn, of arrays in memory. Peak memory (Linux) is that of a process of its own, less that of one that holds the
-same views and does nothing.
+Scores are means over the scenes, in protocol proper, over the pixels that both views see. Times are the best of the
+repeats and do not include reading files. Peak memory is that of the method in a process of its own, without the views.
 """
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,12 +18,14 @@ from ablation import exit_code
 
 import dualpix
 from dualpix import baselines, filters
-from dualpix.evaluation.bench._cases import in_turn
+from dualpix.evaluation.bench._measure import in_turn, peaks
+from dualpix.evaluation.bench._methods import NAMES, wide_cases
+from dualpix.evaluation.bench._pairs import wide_pair
 from dualpix.evaluation.datasets import open_dataset
 from dualpix.evaluation.metrics import bad_pixels
 from dualpix.evaluation.outcomes import Scene
 
-LARGE = (2000, 1500)  # 3 megapixels
+LARGE = (2000, 1500)  # width and height: 3 megapixels
 
 
 # ---- the methods -----------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def sgm(P1: float, P2: float) -> Callable[[Scene], np.ndarray]:
 
 
 def sgm_helped(s: Scene) -> np.ndarray:
-    """With views padded as for `sgbm_helped`, which keeps blank walls from matching the black outside."""
+    """With padded views, so that blank walls do not match the black outside."""
     pad = round(s.range[1])
     return baselines.sgm(*padded(s, pad), s.range, P1=1, P2=8)[:, pad:]
 
@@ -50,7 +50,7 @@ def padded(s: Scene, pad: int) -> list[np.ndarray]:
 
 
 def sgbm_raw(s: Scene) -> np.ndarray:
-    """As OpenCV leaves it, but what it leaves open is one below the range, as in its own output."""
+    """The output of OpenCV: pixels without a value are one below the range."""
     return np.nan_to_num(baselines.opencv_sgbm(s.left, s.right, counted(s)), nan=s.range[0] - 1)
 
 
@@ -61,7 +61,7 @@ def sgbm_helped(s: Scene) -> np.ndarray:
 
 
 def counted(s: Scene) -> tuple[float, float]:
-    """ndisp disparities from 0 on: one more would cost OpenCV, which counts in sixteens, up to 16 columns."""
+    """ndisp disparities from 0. With one more, OpenCV would search 16 more and lose up to 16 columns."""
     return s.range[0], s.range[1] - 1
 
 
@@ -79,7 +79,7 @@ METHODS = {
 }
 
 
-# The preset `stereo` with one thing changed.
+# Changes to the preset `stereo`, one at a time.
 CHANGES: dict[str, dict[str, object]] = {
     "as it is": {},
     "published cost: bt on detail": {"cost": "bt", "detail": "cost"},
@@ -151,37 +151,17 @@ def compare(left: np.ndarray, right: np.ndarray, disparities: int, threads: int,
     print(f"{size}: " + "; ".join(ratios), flush=True)
 
 
-RUNS = {
-    "nothing": "",
-    "stereo": "dualpix.disparity(left, right, 'stereo', range=(0, n), threads={threads})",
-    "SGBM HH": "cv2.StereoSGBM.create(0, n, 5, 200, 800, mode=cv2.STEREO_SGBM_MODE_HH).compute(left, right)",
-}
-CHILD = r"""
-import re, cv2, numpy as np, dualpix, dualpix.pipeline
-width, height = {size}
-texture = np.random.default_rng(0).integers(0, 255, (height, width + 64), np.uint8)
-left, right, n = texture[:, 64:].copy(), texture[:, 44:-20].copy(), {disparities}
-{run}
-print(re.search(r"VmHWM:\s*(\d+)", open("/proc/self/status").read())[1])
-"""
-
-
-def peak_megabytes(name: str, disparities: int, threads: int) -> float:
-    run = RUNS[name].format(threads=threads)
-    code = CHILD.format(size=LARGE, disparities=disparities, run=run)
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return int(done.stdout) / 1024
-
-
 def memory(threads: int) -> None:
-    pixels = LARGE[0] * LARGE[1]
-    base = peak_megabytes("nothing", 32, threads)
+    width, height = LARGE
+    pixels = width * height
     for disparities in (32, 64, 128, 256, 512):
-        used = {name: peak_megabytes(name, disparities, threads) - base for name in ("stereo", "SGBM HH")}
-        floats = used["stereo"] * 2**20 / (4 * pixels)
+        cases = wide_cases(wide_pair(pixels / 1e6, disparities), disparities, threads)
+        found = peaks(cases, lambda text: None)
+        ours, theirs = found["stereo"], found[NAMES["hh"]]
         print(
-            f"{LARGE[0]}x{LARGE[1]}, {disparities} disparities: stereo {used['stereo']:.0f} MB ({floats:.1f} floats a "
-            f"pixel), SGBM HH {used['SGBM HH']:.0f} MB, ratio {used['stereo'] / used['SGBM HH']:.2f}",
+            f"{width}x{height}, {disparities} disparities: stereo {ours.above:.0f} MB "
+            f"({ours.record(pixels)['floats_per_pixel']:.1f} floats per pixel), SGBM HH {theirs.above:.0f} MB, "
+            f"ratio {ours.above / theirs.above:.2f}",
             flush=True,
         )
 

@@ -1,10 +1,11 @@
-"""What it changes that every tile has a range of its own: maps with and without, on real captures.
+"""Maps with one range for every tile, compared with maps with one range for the whole picture.
 
     python benchmarks/tile_ranges.py DATA
 
-DATA holds the folders dslr, pixel4 and r6ii, or some of them. Printed are the means over the scenes of the geometric
-mean of AI(1), AI(2) and 1 - |rho|, the share of confident pixels (confidence above 1/2, and above 0.9) that differ by
-more than 0.02 px, the RMS of all differences, and the disparities searched a pixel at the finest scale.
+DATA holds the folders dslr, pixel4 and r6ii, or some of them. The columns are means over the scenes: the geometric mean
+of AI(1), AI(2) and 1 - |rho| of both maps; the share of confident pixels (confidence above 0.5, and above 0.9) where
+the maps differ by more than 0.02 px; the RMS of all differences; and the disparities searched per pixel at the finest
+scale.
 """
 
 import sys
@@ -38,7 +39,7 @@ def main(data: Path) -> None:
 
 
 def run(scene, narrow):
-    """The map, and how many disparities the finest scale had in all and a tile."""
+    """The result, and the disparities of the finest scale: of the whole picture, and the mean over the tiles."""
     searched = []
 
     def ranges(disparities, *rest):

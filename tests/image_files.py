@@ -64,3 +64,10 @@ def save(folder, data, name="image.dat"):
     path = folder / name
     path.write_bytes(data)
     return path
+
+
+def oriented_jpeg(image, orientation):
+    """A JPEG, as good as lossless, with an Exif orientation."""
+    return jpeg_with(
+        by_opencv(".jpg", image, cv2.IMWRITE_JPEG_QUALITY, 100), segment(0xE1, b"Exif\0\0" + exif(orientation))
+    )

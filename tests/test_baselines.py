@@ -11,8 +11,8 @@ import reference_sgm
 from conftest import textured_pair
 from dualpix import InputError, ParameterError, _core
 from dualpix.baselines import _sgm, opencv_sgbm, sgm
+from dualpix.method.grey import detail
 from dualpix.method.match import box_taps
-from dualpix.method.prepare import detail
 
 RNG = np.random.default_rng(4)
 
@@ -221,7 +221,7 @@ def test_options_refused(method, options, message):
 @pytest.mark.parametrize("limits", [(0, 2045), (-2048, -2040)])
 def test_opencv_refuses_what_16_bits_cannot_hold(limits):
     wide = np.zeros((4, 5000), np.uint8)
-    with pytest.raises(ParameterError, match="no further than 2047"):
+    with pytest.raises(ParameterError, match="and 2047 at most"):
         opencv_sgbm(wide, wide, limits)
 
 

@@ -11,8 +11,8 @@ import pytest
 from dualpix import ParameterError, _core, cli
 from dualpix.cli.bench import SECTIONS
 from dualpix.evaluation import bench
-from dualpix.evaluation.bench import _comparison, _kernels, _memory, _methods, _pairs, _scaling, _summary
-from dualpix.evaluation.bench._cases import Case, best_times, opencv_threads
+from dualpix.evaluation.bench import _comparison, _kernels, _measure, _methods, _pairs, _scaling, _summary
+from dualpix.evaluation.bench._measure import Case, best_times, opencv_threads, peak
 from dualpix.io.sidecar import to_json
 
 TINY = 0.02  # megapixels
@@ -30,7 +30,7 @@ def record():
         patch.setattr(_scaling, "COUNTS", (16, 32))
         patch.setattr(_scaling, "GROWTH", (16, 32))
         few = {"auto", "SGBM HH", ("stereo", 16), ("stereo", 32)}
-        real = _memory.peaks
+        real = _measure.peaks
         for module in (_comparison, _scaling):
             patch.setattr(module, "peaks", lambda cases, tell: real({k: cases[k] for k in few & set(cases)}, tell))
         patch.setattr(_scaling, "SERIES", {"stereo": _scaling.SERIES["stereo"]})
@@ -173,7 +173,7 @@ def dying(left, right, threads):
 def test_a_childs_peak_is_what_its_method_allocates():
     ballast = np.ones(2**25)  # 256 MB of the parent, which are none of the child's
     views = np.zeros((512, 1024), np.uint8), np.zeros((512, 1024), np.uint8)
-    none, some = (_memory.peak(Case(partial(allocating, megabytes=n), views, 1)) for n in (0, 96))
+    none, some = (peak(Case(partial(allocating, megabytes=n), views, 1)) for n in (0, 96))
     assert none.above < 8
     assert some.above == pytest.approx(96, abs=4)
     assert some.megabytes - none.megabytes == pytest.approx(96, abs=4)
@@ -182,7 +182,7 @@ def test_a_childs_peak_is_what_its_method_allocates():
 
 
 def test_a_child_that_dies_is_told():
-    found = _memory.peak(Case(dying, (np.zeros((2, 2)), np.zeros((2, 2))), 1))
+    found = peak(Case(dying, (np.zeros((2, 2)), np.zeros((2, 2))), 1))
     assert found.record(4) == {"error": "its process ended with exit status 1"}
 
 
@@ -298,6 +298,14 @@ def test_failed_and_left_out_methods_are_shown(record):
     text = bench.bench_lines(changed)
     assert "own SGM: left out, too large" in text
     assert "SGBM HH: it died" in text
+
+
+def test_progress_counts_the_sections(monkeypatch):
+    monkeypatch.setattr(_kernels, "MULTIPLY_ADDS", 1e7)
+    steps = []
+    bench.bench(size=0.01, threads=1, repeat=1, only=["stages", "kernels"], progress=steps.append)
+    assert {(step.share, step.number, step.total) for step in steps} == {(0, 1, 2), (0.5, 2, 2)}
+    assert str(steps[-1]) == "aggregation and copies, step 2 of 2"
 
 
 def test_unknown_sections_are_refused():

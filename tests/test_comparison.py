@@ -21,12 +21,15 @@ from conftest import textured_pair
 from dualpix import cli
 from dualpix.errors import OutputError
 from dualpix.evaluation import compare as comparison
+from dualpix.evaluation import process, versions
 from dualpix.evaluation import worker as _worker
-from dualpix.evaluation.compare import cache_folder, compare
+from dualpix.evaluation.cache import cache_folder
+from dualpix.evaluation.compare import compare
 from dualpix.evaluation.datasets import open_dataset, score
 from dualpix.evaluation.methods import Function, method
 from dualpix.evaluation.outcomes import Outcome, Scene
 from dualpix.evaluation.tables import comparison_csv, comparison_lines, comparison_record, number
+from dualpix.run import Step
 
 SCENES = ["1", "2", "3"]
 OWN = """
@@ -126,10 +129,11 @@ def figures(result):
 
 def test_all_methods_run_on_all_scenes_and_are_scored(dataset, folder):
     steps = []
-    result = compare(dataset, own("log", "again"), cache=folder / "c", progress=lambda *step: steps.append(step))
+    result = compare(dataset, own("log", "again"), cache=folder / "c", progress=steps.append)
     names = ["own_methods:log", "own_methods:again"]
     assert [(each.scene, each.method) for each in result.outcomes] == [(s, m) for s in SCENES for m in names]
-    assert steps == [(f"{s}: {m}", 2 * i + k, 6) for i, s in enumerate(SCENES) for k, m in enumerate(names)]
+    texts = [f"{s}: {m}" for s in SCENES for m in names]
+    assert steps == [Step(text, i / 6, i + 1, 6) for i, text in enumerate(texts)]
     assert (result.dataset, result.measure, result.skipped) == ("r6ii", ("proper", "geometric_mean"), {})
     assert [scene.name for scene in result.scenes] == SCENES
     assert set(result.methods) == set(names)
@@ -170,12 +174,12 @@ def test_a_method_that_fails_does_not_stop_the_others(folder):
 
 @pytest.mark.parametrize("name", ["ends", "exits"])
 def test_a_process_that_ends_without_an_answer_is_a_failure(dataset, name):
-    job = _worker.Job("r6ii", dataset.load("1"), own(name)[0], 1, os.getpid())
-    assert comparison._in_a_process(job).error == "its process ended without a map"
+    job = _worker.Job("r6ii", dataset.load("1"), own(name)[0], 1)
+    assert comparison._in_a_process(job).error == "its process ended without a result"
 
 
 def test_nobody_waits_for_what_a_method_leaves_running(dataset, folder):
-    job = _worker.Job("r6ii", dataset.load("1"), own("leaves")[0], 1, os.getpid())
+    job = _worker.Job("r6ii", dataset.load("1"), own("leaves")[0], 1)
     assert comparison._in_a_process(job).error is None
     (left_behind,) = map(int, calls(folder, "left_behind"))
     os.kill(left_behind, signal.SIGTERM)  # fails if it has ended
@@ -185,7 +189,7 @@ def test_importing_a_method_is_not_its_time(dataset, monkeypatch):
     imported = []
     clock = SimpleNamespace(perf_counter=lambda: imported.append("own_methods" in sys.modules) or 0.0)
     monkeypatch.setattr(_worker, "time", clock)
-    job = _worker.Job("r6ii", dataset.load("1"), Function("own", "own_methods", "log"), 1, os.getpid())
+    job = _worker.Job("r6ii", dataset.load("1"), Function("own", "own_methods", "log"), 1)
     assert "own_methods" not in sys.modules
     assert _worker.run(job).error is None
     assert imported == [True, True]
@@ -196,7 +200,7 @@ def test_importing_a_method_is_not_its_time(dataset, monkeypatch):
 )
 def test_how_a_process_ended(dataset, monkeypatch, code, says):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], code, b"", b""))
-    job = _worker.Job("r6ii", dataset.load("1"), own("log")[0], 1, os.getpid())
+    job = _worker.Job("r6ii", dataset.load("1"), own("log")[0], 1)
     assert re.match(f"its process ended with {says}", comparison._in_a_process(job).error)
 
 
@@ -207,7 +211,7 @@ def test_a_scene_that_cannot_be_read_is_skipped(dataset, folder, here):
     assert [each.scene for each in result.outcomes] == [scene.name for scene in result.scenes] == ["1"]
     assert list(result.skipped) == ["2", "3"]
     assert result.skipped["2"].startswith(f"{folder}/r6ii/box/2/r.png: no such file")
-    assert "d.png: is 48x48, not 64x48, the size of the views, or more" in result.skipped["3"]
+    assert "d.png: is 48x48 but the views are 64x48: give a depth map of their size" in result.skipped["3"]
 
 
 def test_a_map_of_nothing_is_a_failure(dataset, folder, here):
@@ -238,7 +242,7 @@ def test_large_scenes_are_scored_whole_and_kept_small(here, folder):
     truth[:, :300] = np.nan
     left = rng.integers(0, 255, (*shape, 3), np.uint8)
     scene = Scene("large", left, left, left, truth, weight=np.ones_like(truth))
-    outcome = _worker.run(_worker.Job("r6ii", scene, own("log")[0], 1, os.getpid()))
+    outcome = _worker.run(_worker.Job("r6ii", scene, own("log")[0], 1))
     assert outcome.scores == score("r6ii", scene, left[..., 0].astype(np.float32))
     small = comparison._small(scene)
     assert outcome.disparity.shape == small.truth.shape == small.weight.shape == (384, 640)
@@ -283,7 +287,7 @@ def test_what_has_changed_is_done_again(dataset, folder, here, monkeypatch, chan
     elif change == "name":
         (folder / "r6ii/box/2").rename(folder / "r6ii/box/renamed")
     elif change == "core":
-        monkeypatch.setattr(comparison, "_code", lambda: "another")
+        monkeypatch.setattr(versions, "code_digest", lambda: "another")
     compare(open_dataset("r6ii", folder), own("log"), **options)
     assert len(calls(folder, "log")) == 3 + redone
 
@@ -366,10 +370,11 @@ def test_after_a_kill_it_goes_on_where_it_was(folder):
     assert scores(out) == scores(expected)
 
 
-def test_the_worker_speaks_pickle_and_nothing_else(dataset, folder):
-    job = _worker.Job("r6ii", dataset.load("1"), own("says")[0], 1, os.getpid())
-    code = "import dualpix.evaluation.worker as worker; worker.main()"
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(job), capture_output=True, check=True)
+def test_the_process_answers_in_pickle_and_nothing_else(dataset, folder):
+    job = _worker.Job("r6ii", dataset.load("1"), own("says")[0], 1)
+    command = process.python("from dualpix.evaluation.process import main; main()")
+    task = pickle.dumps((_worker.run, job, os.getpid()))
+    done = subprocess.run(command, input=task, capture_output=True, check=True)
     assert isinstance(pickle.loads(done.stdout), Outcome)
     assert done.stderr == b"not for the answer\n"
 

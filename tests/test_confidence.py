@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import reference
-from dualpix.method.confidence import confidence, near_texture, smoothness, texture
+from dualpix.method.confidence import near_texture, smoothness, texture
+from dualpix.method.kinds import method_of
 from dualpix.params import preset
+from dualpix.run import Run
+from dualpix.types import Parabolas
 
 AUTO = preset("auto")
 RNG = np.random.default_rng(5)
@@ -15,6 +18,10 @@ def trust(A, d=None, params=AUTO):
     A = np.asarray(A, np.float32)
     d = np.zeros_like(A) if d is None else np.asarray(d, np.float32)
     return confidence(A, d, np.ones(A.shape, np.uint8), params, 2)
+
+
+def confidence(A, d, textured, params, threads):
+    return method_of(params).confidence(Parabolas(A, np.zeros_like(A), textured), d, Run(threads))
 
 
 def test_half_sure_is_a_curvature_of_25():
@@ -73,7 +80,7 @@ def test_texture_reaches_as_far_as_the_window():
     alpha[30, 40] = 1e-6
     expected = np.zeros((80, 100))
     expected[10:51, 20:61] = 1
-    np.testing.assert_array_equal(near_texture(alpha, None, AUTO), expected)
+    np.testing.assert_array_equal(near_texture(alpha, None, 41), expected)
 
 
 @pytest.mark.parametrize("shape", [(80, 100), (79, 99)])
@@ -85,18 +92,18 @@ def test_texture_of_a_coarser_scale_counts(shape):
     expected = np.zeros(shape)
     expected[60:, 80:] = 1
     expected[3:8, 3:8] = 1
-    np.testing.assert_array_equal(near_texture(alpha, coarser, AUTO.replace(window=1)), expected)
+    np.testing.assert_array_equal(near_texture(alpha, coarser, 5), expected)
 
 
 def test_nothing_matched_anywhere():
     blank = np.zeros((30, 40), np.float32)
-    assert not near_texture(blank, None, AUTO).any()
-    assert not near_texture(blank, np.zeros((15, 20), np.uint8), AUTO).any()
+    assert not near_texture(blank, None, 41).any()
+    assert not near_texture(blank, np.zeros((15, 20), np.uint8), 41).any()
 
 
 # ---- the paper's weights of the solver on phones -------------------------------------------------
 
-PHONE = preset("phone-paper").replace(encc_window=5)
+SIDE = 5  # px, of the window
 
 
 def windows(values):
@@ -111,18 +118,18 @@ def test_texture_is_gradient_along_x_and_contrast():
     across = padded[:, 2:] - padded[:, :-2]
     gradient = (across[:-2] + 2 * across[1:-1] + across[2:]) / 8
     g2, variance = (windows(gradient) ** 2).mean(axis=(2, 3)), windows(view.astype(np.float64)).var(axis=(2, 3))
-    np.testing.assert_allclose(texture(view, PHONE), g2 / (g2 + 9) * variance / (variance + 9), rtol=1e-3, atol=1e-5)
-    assert texture(view, PHONE)[13, 17] < 1e-5
+    np.testing.assert_allclose(texture(view, SIDE), g2 / (g2 + 9) * variance / (variance + 9), rtol=1e-3, atol=1e-5)
+    assert texture(view, SIDE)[13, 17] < 1e-5
 
 
 def test_stripes_along_x_cannot_be_matched():
     stripes = np.ascontiguousarray(np.broadcast_to(128 + 100 * np.sin(np.arange(40)), (40, 40)), np.float32)
-    assert texture(stripes, PHONE).min() > 0.9
-    assert texture(np.ascontiguousarray(stripes.T), PHONE).max() == 0
+    assert texture(stripes, SIDE).min() > 0.9
+    assert texture(np.ascontiguousarray(stripes.T), SIDE).max() == 0
 
 
 def test_rough_maps_are_trusted_less():
     d = RNG.normal(0, 0.03, (30, 40)).astype(np.float32) + 200
     variance = windows(d.astype(np.float64)).var(axis=(2, 3))
-    np.testing.assert_allclose(smoothness(d, PHONE), 1 / (1 + variance / 0.03**2), rtol=1e-3)
-    assert (smoothness(np.full_like(d, -3.3), PHONE) == 1).all()
+    np.testing.assert_allclose(smoothness(d, SIDE), 1 / (1 + variance / 0.03**2), rtol=1e-3)
+    assert (smoothness(np.full_like(d, -3.3), SIDE) == 1).all()

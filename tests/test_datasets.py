@@ -12,7 +12,8 @@ import tifffile
 from conftest import textured_pair
 from dualpix.cli.evaluate import DATASETS
 from dualpix.errors import InputError, ParameterError
-from dualpix.evaluation.datasets import LAYOUTS, inverse_depth, open_dataset, score
+from dualpix.evaluation.datasets import LAYOUTS, open_dataset, score
+from dualpix.evaluation.datasets.r6ii import inverse_depth
 from dualpix.evaluation.methods import method
 from dualpix.evaluation.metrics import affine_invariant, bad_pixels
 from dualpix.io import read_image, write_map
@@ -523,18 +524,18 @@ def test_a_constant_disparity_in_pixels_is_a_truth(made):
 def test_dslr_pictures_that_are_all_border_are_told(tmp_path):
     for letter, image in zip("LRD", (*views((300, 199)), ramp((300, 199))), strict=True):
         save(tmp_path / f"001_{letter}.{'TIF' if letter == 'D' else 'png'}", image)
-    with pytest.raises(InputError, match=r"scene 001: .*001_L.png: is 199x300, of which a border of 100 px is not"):
+    with pytest.raises(InputError, match=r"scene 001: .*001_L.png: is 199x300, but a border of 100 px is not scored"):
         open_dataset("dslr", tmp_path).load("001")
 
 
 def test_google_views_of_odd_size_are_told(tmp_path):
     google(tmp_path, "a", (61, 40))
-    with pytest.raises(InputError, match=r"scene a: .*leftPd_center.png: is 40x61, which has no half: give"):
+    with pytest.raises(InputError, match=r"scene a: .*leftPd_center.png: is 40x61: give views of even width"):
         open_dataset("google", tmp_path).load("a")
 
 
 def test_middlebury_without_a_range_is_told(made):
     folder = made("middlebury")
     (folder / "trainingQ/Art/calib.txt").unlink()
-    with pytest.raises(InputError, match=r"scene Art: .*Art/calib.txt: no such file: add it, with a line ndisp=N"):
+    with pytest.raises(InputError, match=r"scene Art: .*Art/calib.txt: no such file: add it with a line ndisp=N"):
         open_dataset("middlebury", folder).load("Art")

@@ -7,6 +7,7 @@ import pytest
 
 import dualpix
 from dualpix.evaluation import demo
+from dualpix.run import Step
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,22 @@ def test_the_page_names_only_files_beside_it(result):
         assert name in page
         assert (folder / name).is_file()
     assert "http" not in page
+
+
+def test_progress_begins_with_the_simulation(tmp_path, monkeypatch):
+    class Stop(Exception):
+        pass
+
+    def stop(*_, progress, **__):
+        progress(Step("matching"))
+        raise Stop
+
+    monkeypatch.setattr(demo.api, "disparity", stop)
+    steps = []
+    with pytest.raises(Stop):
+        demo.run(tmp_path / "out", progress=steps.append)
+    assert steps == [Step("simulation"), Step("matching")]
+    assert not (tmp_path / "out").exists()
 
 
 def test_nothing_is_replaced_unasked(result):

@@ -8,8 +8,7 @@ import pytest
 
 import dualpix
 from dualpix.cli import main
-from dualpix.evaluation.bench._cases import Case
-from dualpix.evaluation.bench._memory import peak
+from dualpix.evaluation.bench._measure import Case, peak
 from dualpix.evaluation.bench._pairs import dual_pixel_pair, wide_pair
 from dualpix.method import memory
 from dualpix.method.frame import Frame

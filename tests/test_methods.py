@@ -10,9 +10,10 @@ import pytest
 
 import dualpix
 from conftest import textured_pair
-from dualpix import baselines
+from dualpix import _core, baselines
+from dualpix.baselines import _wta, wta
 from dualpix.errors import InputError, ParameterError
-from dualpix.evaluation.methods import SEARCHED, Function, Preset, method, wta
+from dualpix.evaluation.methods import SEARCHED, Function, Preset, method
 from dualpix.evaluation.outcomes import Scene
 from dualpix.params import preset_names
 
@@ -126,12 +127,39 @@ def test_the_winner_takes_it_all():
     np.testing.assert_array_equal(wta(left, right, (-4, 4), threads=2), d)
 
 
+def test_the_winner_compares_what_its_record_says(pair, monkeypatch):
+    """It used to subtract the bilateral filter, though the default preset and its record say detail = none."""
+    left, right = (view / 255 for view in pair)
+    calls = []
+    real = _core.subtract_bilateral
+    monkeypatch.setattr(_core, "subtract_bilateral", lambda *args: calls.append(real(*args)))
+    plain = wta(left, right, (-4, 4))
+    assert method("wta").parameters["settings"]["detail"] == dualpix.preset("auto").detail == "none"
+    assert calls == []
+    monkeypatch.setattr(_wta, "PARAMS", _wta.PARAMS.replace(detail="all"))
+    assert _wta.settings(_wta.PARAMS)["detail"] == "all"
+    assert not np.array_equal(wta(left, right, (-4, 4)), plain, equal_nan=True)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("range", [(3, 1), (1, 1), (0,), "ab"])
+def test_the_winner_needs_a_range(pair, range):
+    with pytest.raises(ParameterError, match="range"):
+        wta(*(view / 255 for view in pair), range)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (3, 50), (50, 3)])
 def test_the_winner_of_a_small_or_blank_picture(shape):
     blank = np.full(shape, 0.5, np.float32)
     d = wta(blank, blank, (-2, 2))
     assert d.shape == shape
-    assert np.isnan(d).all()
+    assert (np.isnan(d) | (np.abs(d) <= 2)).all()
+
+
+def test_the_winner_knows_nothing_where_there_is_no_texture():
+    """Views are black outside, so the window must not reach their left and right ends."""
+    blank = np.full((5, 120), 0.5, np.float32)
+    assert np.isnan(wta(blank, blank, (-2, 2))[:, 30:-30]).all()
 
 
 def test_own_functions_get_the_views_and_what_they_name(own, scene):
@@ -198,7 +226,11 @@ def test_the_digest_is_of_the_whole_package_or_of_all_files_beside_a_module(own,
 
 
 def test_numbers_that_baselines_run_with_are_told():
-    assert method("wta").parameters["settings"] == dualpix.preset("auto").replace(subpixel="parabola").to_dict()
+    settings = method("wta").parameters["settings"]
+    auto = dualpix.preset("auto").replace(subpixel="parabola").to_dict()
+    assert settings == {name: auto[name] for name in settings}
+    assert {"cost", "window", "detail", "subpixel", "vignetting"} <= set(settings)
+    assert "penalty" not in settings  # nothing is aggregated
     assert method("dpdisp").parameters["settings"] == {"tile": 8, "reach": 2, "noise": 1, "texture": 4, "steps": 2}
     assert method("sdof").parameters["settings"]["steps"] == 1
     assert method("sgm").parameters["defaults"]["P2"] > method("sgm").parameters["defaults"]["P1"]
@@ -217,7 +249,7 @@ def test_a_map_that_is_none_is_refused(own, scene, name, kind):
 
 @pytest.mark.parametrize(("name", "found"), [("sure", "0.5 to 1.5"), ("denies", "-0.25 to 0.5")])
 def test_a_confidence_that_is_none_is_refused(own, scene, name, found):
-    with pytest.raises(InputError, match=f"own_methods:{name} returned a confidence of {found}: return one of 0 to 1"):
+    with pytest.raises(InputError, match=f"own_methods:{name} returned a confidence of {found}: return 0 to 1"):
         method(f"own_methods:{name}").run(scene, 1)
     _, confidence = method("own_methods:unsure").run(scene, 1)
     np.testing.assert_array_equal(confidence[0, :3], np.float32([np.nan, 1, 0.5]))
@@ -237,7 +269,7 @@ def test_what_a_module_prints_is_no_result(own, capsys):
         ("auto+median", r"\+guided or \+solver"),
         ("sgm+solver", "unknown method"),
         ("own_methods:nowhere", "AttributeError"),
-        ("own_methods:number", "is no function but int"),
+        ("own_methods:number", "is not a function but int"),
         ("no_such_module:f", "ModuleNotFoundError"),
         ("broken:f", "SyntaxError"),
         ("leaves:f", r"cannot be imported \(SystemExit: 0\): give module:function"),

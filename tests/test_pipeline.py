@@ -12,7 +12,7 @@ import reference
 from conftest import textured_pair
 from dualpix.filters.post import post_filter
 from dualpix.method.confidence import smoothness, texture
-from dualpix.method.pipeline import passes
+from dualpix.method.scales import passes_of
 from dualpix.method.subpixel import HISTEQ_BIAS
 
 SMALL = {"window": 2.0, "range": (-8, 8), "encc_window": 5}
@@ -80,7 +80,7 @@ def test_finds_a_known_shift(d):
     inside = (slice(20, -20), slice(40, -40))
     assert np.median(result.disparity[inside]) == pytest.approx(d, abs=0.03)
     assert result.disparity.dtype == result.confidence.dtype == np.float32
-    assert set(result.timings) == {"read", "pyramid", "matching", "aggregation", "confidence"}
+    assert set(result.timings) == {"read", "develop", "survey", "prepare", "matching", "aggregation", "confidence"}
 
 
 def test_colour_is_luma_for_the_cost_and_the_mean_for_edges():
@@ -183,10 +183,13 @@ def test_the_guide_stops_smoothing_where_it_has_edges(pair):
 
 
 def test_progress_names_every_stage_and_scale(pair):
-    calls = []
-    dualpix.disparity(*as_uint8(pair), "dslr-a", progress=lambda *call: calls.append(call), **SMALL)
+    steps = []
+    dualpix.disparity(*as_uint8(pair), "dslr-a", progress=steps.append, **SMALL)
     scales = [(stage, scale, 3) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
-    assert calls == [("read", 0, 0), ("pyramid", 0, 3), *scales, ("confidence", 0, 3), ("confidence", 0, 3)]
+    before = [(stage, 0, 0) for stage in ("read", "develop", "survey", "prepare")]
+    assert [(step.name, step.number, step.total) for step in steps] == [*before, *scales, ("confidence", 0, 0)]
+    assert [step.share for step in steps] == sorted(step.share for step in steps)
+    assert {step.unit for step in steps} == {"scale"}
 
 
 # ---- the preset that needs no tuning ------------------------------------------------------------------
@@ -412,7 +415,8 @@ def test_clipped_highlights_spoil_nothing_around_them():
     [((512, 768), 3), ((1512, 2016), 4), ((2940, 5180), 5), ((283, 283), 2), ((282, 282), 1), ((40, 60), 1)],
 )
 def test_scales_follow_the_size(shape, scales):
-    assert passes(dualpix.preset("auto"), shape) == passes(dualpix.preset("auto"), shape[::-1]) == (4,) * scales
+    assert passes_of("auto", shape) == passes_of("auto", shape[::-1]) == (4,) * scales
+    assert passes_of((3, 2), shape) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -421,7 +425,7 @@ def test_scales_follow_the_size(shape, scales):
         (
             {"left": np.zeros((50, 61), np.uint8)},
             dualpix.InputError,
-            "right is 60x50 pixels but left is 61x50",
+            "right is 60x50 but left is 61x50",
         ),
         ({"guide": np.zeros((50, 61), np.uint8)}, dualpix.InputError, "guide is 61x50"),
         ({"window": 12.5}, dualpix.InputError, "left is 60x50 pixels, smaller than the matching window of 51x51"),
@@ -455,9 +459,9 @@ def test_the_solver_of_phones_weighs_by_texture_and_smoothness(pair, axis):
     params = dualpix.preset("phone-paper").replace(vignetting=0.0, window=2.0, encc_window=5)
     plain = dualpix.disparity(left, right, params, axis=axis)
     found = dualpix.disparity(left, right, params.replace(filter="solver"), axis=axis)
-    matchable = texture(pair[0], params)
-    weight = plain.confidence * smoothness(plain.disparity, params) * (matchable if axis == "x" else matchable.T)
-    expected = post_filter(plain.disparity, weight, left, params.replace(filter="solver"), 1)
+    matchable = texture(pair[0], 5)
+    weight = plain.confidence * smoothness(plain.disparity, 5) * (matchable if axis == "x" else matchable.T)
+    expected = post_filter(plain.disparity, weight, left, params.replace(filter="solver").smoothing, 1)
     np.testing.assert_allclose(found.disparity, expected, atol=1e-4)
     np.testing.assert_array_equal(found.confidence, plain.confidence)
     by_curvature = dualpix.disparity(

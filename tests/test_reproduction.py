@@ -1,4 +1,6 @@
 import json
+import shutil
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -7,10 +9,13 @@ import pytest
 from conftest import textured_pair
 from dualpix import InputError
 from dualpix.cli import main
-from dualpix.evaluation import reproduction
-from dualpix.evaluation.datasets import open_dataset
+from dualpix.evaluation import paper, reproduction
+from dualpix.evaluation.datasets import LAYOUTS, open_dataset
+from dualpix.evaluation.methods import method
 from dualpix.evaluation.outcomes import Comparison, Outcome
-from dualpix.evaluation.reproduction import AFFINE, MEASURED, Row, Table, reproduce, reproduction_lines, tables
+from dualpix.evaluation.paper import AFFINE, MEASURED, Row, Table, tables
+from dualpix.evaluation.reproduction import reproduce, reproduction_lines
+from dualpix.evaluation.worker import failure
 
 
 def outcome(method, *figures, protocol="paper-dslr", scene="005"):
@@ -26,7 +31,7 @@ def lines(rows, outcomes, scenes=("005",), size=SIZE):
     return reproduction._lines(Table(1, "a title", "dslr", "paper-dslr", AFFINE, tuple(rows)), done)
 
 
-AUTO, CCA = reproduction.method("auto"), reproduction.method("dslr-a")
+AUTO, CCA = method("auto"), method("dslr-a")
 PRINTED, CODE = (0.1, 0.2, 0.3, 0.4), (0.11, 0.22, 0.33, 0.44)
 
 
@@ -122,7 +127,7 @@ def test_all_seven_tables_of_the_paper_are_there():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A tiny scene of dslr, and one table of one preset for it."""
-    rows = (Row("CCA", PRINTED, CODE, reproduction._cca("CCA", window=1.0, iterations=(1,)), None),)
+    rows = (Row("CCA", PRINTED, CODE, paper.cca("CCA", window=1.0, iterations=(1,)), None),)
     small = Table(1, "DSLR, set A", "dslr", "paper-dslr", AFFINE, rows)
     google = Table(2, "Google's phone set", "google", "paper-google", AFFINE, rows)
     monkeypatch.setattr(reproduction, "tables", lambda: (small, google))
@@ -160,6 +165,26 @@ def test_a_broken_scene_is_told(folder, tmp_path, capfd):
     out, err = capfd.readouterr()
     assert "skipped: dslr, scene 006: " in err
     assert "1 scene: 005" in out
+
+
+def test_progress_counts_the_steps_of_all_data_sets(folder, tmp_path, monkeypatch):
+    """Two data sets of two scenes and one scene; the share never goes back."""
+    for letter, suffix in (("L", "jpg"), ("R", "jpg"), ("D", "TIF")):
+        shutil.copy(folder / f"dslr/005_{letter}.{suffix}", folder / f"dslr/006_{letter}.{suffix}")
+    shutil.copytree(folder / "dslr", folder / "other")
+    for file in (folder / "other").glob("006*"):
+        file.unlink()
+    small, _ = reproduction.tables()
+    monkeypatch.setattr(reproduction, "tables", lambda: (small, replace(small, number=2, dataset="other")))
+    monkeypatch.setitem(LAYOUTS, "other", LAYOUTS["dslr"])
+    monkeypatch.setitem(MEASURED, "other", {})
+    monkeypatch.setattr("dualpix.evaluation.compare._in_a_process", lambda job: failure(job, "not run"))
+    steps = []
+    reproduce(folder, cache=tmp_path / "cache", progress=steps.append)
+    assert [str(step) for step in steps] == [
+        "005: CCA, step 1 of 3", "006: CCA, step 2 of 3", "005: CCA, step 3 of 3"
+    ]  # fmt: skip
+    assert [step.share for step in steps] == pytest.approx([0, 1 / 3, 2 / 3])
 
 
 def test_sets_are_found_by_name_only(folder):

@@ -12,26 +12,26 @@ struct Parabola {
   vfloat A, B;
 };
 
-// tau below this, in px, would overflow its square's inverse.
+// Least tau, px: 1 / tau^2 must not overflow.
 constexpr float kSmallest = 1e-6f;
 
-// A message weaker than this is none: the next product would be denormal, and round A and B apart.
+// A weaker message is dropped: its next product would be denormal, with different rounding of A and B.
 constexpr float kNothing = 1e-30f;
 
-// A code holds the upper bits of a float w / kCodeScale but for its sign and the highest of its exponent, which are 0.
-// Weights below kLeast, for which there is no normal number, are none.
-constexpr int kDropped = 13;            // bits of the mantissa
-constexpr int kCodeShift = 64 << 23;    // what the bits of a float less these are divided by: kCodeScale
+// The 16-bit code of a weight w: the upper bits of the float w / kCodeScale without the sign and the highest bit of the
+// exponent, which are 0. Weights below kLeast would not be normal numbers; they become 0.
+constexpr int kDropped = 13;          // lower bits of the mantissa that are dropped
+constexpr int kCodeShift = 64 << 23;  // subtracting this from the bits of a float divides it by kCodeScale
 constexpr float kCodeScale = 18446744073709551616.0f, kLeast = 4 / kCodeScale;  // 2^64, 2^-62
 
-// P above this is as good as infinite, and its product with kCodeScale would be.
+// Greatest P: in effect infinite, and its product with kCodeScale still does not overflow.
 constexpr float kMostPenalty = 1e18f;
 
-// The published rules for jumps: steps up to kNear px are smoothed as ever; what jumps far takes over the parabola of
-// the pixel before if that is so many times surer and no edge, a weight below kEdge, lies between.
+// The published rules for jumps. A step below kNear px is smoothed as usual. At a far jump the pixel takes over the
+// parabola of the previous pixel if that has kSurer times the curvature and there is no edge (weight above kEdge).
 constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 
-// How neighbours p, q on a path are tied together.
+// The coupling of neighbours p, q on a path.
 struct Coupling {
   Messages messages;
   bool robust;
@@ -47,15 +47,15 @@ struct Coupling {
         farthest(std::max(o.farthest, kNear)) {}
 };
 
-// What does not change within a pass, known to the compiler.
+// Compile-time constants of a pass.
 template <Messages m, bool r, int n>
 struct Kind {
   static constexpr Messages messages = m;
   static constexpr bool robust = r;
-  static constexpr int paths = n;  // that run from row to row: 1 (columns) or 3 (and both diagonals)
+  static constexpr int paths = n;  // from row to row: 1 (vertical) or 3 (and both diagonals)
 };
 
-// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2; D is 1e30 at most.
+// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2, with D <= 1e30.
 struct Penalty {
   vfloat N, D;
 };
@@ -70,20 +70,20 @@ DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat d
 // -B / (2 A), 0 where A is 0
 DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / p.A, vfloat{}); }
 
-// What p hears from q, the pixel before it on the path: a parabola with q's vertex and the curvature
+// The message from q, the previous pixel on the path, to p: a parabola with the vertex of q and the curvature
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
-//   paper:  P w min(max(A_q, 0), 1);  min(A, 1) / A = 1 / max(A, 1), so nothing is divided by a small number
+//   paper:  P w min(max(A_q, 0), 1);  computed with min(A, 1) / A = 1 / max(A, 1), to avoid small divisors
 template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
   const vfloat over = K::messages == Messages::exact ? scaled + (Pw.N + kNothing) : max(scaled, splat(1.0f));
-  // The comparison is of ratio * A with kNothing, but does not wait for the division; 1e15 keeps it from underflow.
+  // This is ratio * A > kNothing without the division; 1e15 avoids underflow.
   const vint heard = 1e15f * q.A * Pw.N > 1e15f * kNothing * over;
   const vfloat ratio = select(heard, Pw.N / over, vfloat{});
   return {ratio * q.A, ratio * q.B};
 }
 
-// The same by the published rules for jumps, |vertex_p - m_q|.
+// The message by the published rules for jumps of |vertex_p - vertex_q|.
 template <class K>
 DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
   const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
@@ -93,7 +93,7 @@ DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabol
   return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
 }
 
-// p hears q, and becomes what the next pixel hears.
+// p receives the message of q. q becomes p plus the message, for the next pixel.
 template <class K>
 DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Parabola& q) {
   const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(q, Pw);
@@ -121,7 +121,7 @@ DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
     for (int i = 0; i < n; ++i) p[i] = code[i];
 }
 
-// w / kCodeScale
+// Returns w / kCodeScale.
 DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
   vshort code = {};
   if (n == kLanes)
@@ -131,7 +131,7 @@ DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
   return (vfloat)(__builtin_convertvector(code, vint) << kDropped);
 }
 
-// Of one row of the guide and the row above it.
+// The weights of one row of the guide and the row above it.
 DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* weights, int w, float sigma, int edges) {
   const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
   for (int x = 0; x < w; x += kLanes) {
@@ -146,7 +146,7 @@ DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* we
   }
 }
 
-// The maps of one aggregation, or of some rows of it.
+// The maps of one pass, from pixel 0 or from a later row on.
 struct Maps {
   const float *alpha, *beta;
   const uint16_t* weights;
@@ -165,16 +165,16 @@ struct Image {
             maps.A + pixel,     maps.B + pixel,    plus(maps.minimizer)};
   }
 
-  // Of the steps up into a row on path k: they belong to the pixels below, for which the diagonals are exchanged. In
-  // the last row, where no path has begun, any will do.
+  // The weights of the steps up into row y on path k. They are stored with the pixels below, with the diagonals
+  // exchanged. In the last row the paths begin, and the weights do not matter.
   const uint16_t* weights_up(int y, int k) const {
     return row(std::min(y + 1, h - 1)).weights + (ptrdiff_t)(k ? 4 - k : 1) * w - kSteps[k];
   }
 };
 
-// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
+// ---- horizontal paths: eight rows at a time, one in each lane ---------------------------------------
 
-// Pixels of eight rows transposed, and the penalty of the step from one to the next, N. Column by column.
+// Eight transposed rows, column by column, with the penalty N of the step from one pixel to the next.
 class RowBlock {
  public:
   enum Field { kAlpha, kBeta, kN, kD, kA, kB, kFields };
@@ -187,7 +187,7 @@ class RowBlock {
   std::vector<float> data_;
 };
 
-// The pixel at x hears that at q, before it, the first to come there for the other direction too.
+// The pixel at x receives the message of the pixel at q. `first`: no other direction has written A, B of x yet.
 template <class K, bool first>
 DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola& heard) {
   const Parabola own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
@@ -200,7 +200,7 @@ DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float
   store(B, (first ? local * own.B : load(B)) + m.B);
 }
 
-// Both directions along n rows, abreast from both ends; A, B = local * (alpha, beta) + the messages.
+// Both directions along n rows at once, from both ends: A, B = local * (alpha, beta) + the messages.
 template <class K>
 DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c, float local, RowBlock& block) {
   const Maps maps = image.row(y);
@@ -230,7 +230,7 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
   scatter(block.at(0, RowBlock::kB), stride, w, n, maps.B);
 }
 
-// run(Kind) for the kind of a pass.
+// Calls run(Kind) with the constants of a pass.
 template <class Run>
 DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
   auto with = [&](auto messages, auto robust) __attribute__((always_inline)) {
@@ -254,10 +254,10 @@ DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupl
   });
 }
 
-// ---- from row to row: columns and diagonals together -----------------------------------------------
+// ---- vertical and diagonal paths, from row to row ---------------------------------------------------
 
-// What the paths have come to at the pixels of one row, the weights of the steps that lead there, and the disparities
-// of the row before and of this one, which may be overwritten in the map.
+// One row: the state of its paths, the weights of the steps into it, and copies of the disparities of the previous row
+// and of this one (the map itself may be overwritten).
 struct Row {
   float *A[3], *B[3];
   const uint16_t* weights[3];
@@ -265,7 +265,7 @@ struct Row {
   float* d;
 };
 
-// m pixels from x on.
+// m pixels at x.
 template <class K>
 DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m, float scale) {
   const Parabola own = {load(maps.alpha + x, m), load(maps.beta + x, m)};
@@ -288,7 +288,7 @@ DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& 
   if (maps.minimizer) store(maps.minimizer + x, vertex({A, B}), m);
 }
 
-// Copies of c, maps and row, which the compiler then knows that no store changes.
+// c, maps and row are passed by value: the compiler then knows that no store changes them.
 template <class K>
 DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end, float scale) {
   int x = begin;
@@ -303,7 +303,7 @@ DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& ro
   });
 }
 
-// Down the image, after the rows, or up; A, B are then multiplied by scale.
+// One sweep over the image: down, which includes the horizontal paths, or up. A, B are then multiplied by scale.
 void sweep(const Image& image, const Coupling& c, bool down, float local, float scale, int threads) {
   enum { kA, kB, kPlanes };
   const int h = image.h, w = image.w;

@@ -1,4 +1,4 @@
-// Continuous cost aggregation: parabola coefficients carried along straight image paths.
+// Continuous cost aggregation: parabola coefficients are passed along straight paths through the image.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace dualpix {
 
-// w = exp(-(I_p - I_q)^2 / sigma^2) of every pixel p of the guide and pixels q before it, rounded to 10 bits of the
-// mantissa, and 0 below 2^-62; where there is no q it means nothing. To every row of the image belong `edges` rows of
-// weights: q is the pixel before p in its row, in its column, and with 4 of them the one before it in the row above and
-// the one after. An integer of 16 bits holds 6 of the exponent, 63 for 2^0, and those 10.
+// w = exp(-(I_p - I_q)^2 / sigma^2) of every pixel p of the guide and its neighbours q: left, above and, with 4 edges,
+// above left and above right. Every row of the image has `edges` rows of weights, one for each q. Where q lies outside
+// the image, w is undefined. w is rounded to a 10-bit mantissa, and to 0 below 2^-62; its 16-bit code has 6 bits of
+// exponent (63 for 2^0) and these 10 bits.
 void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads);
 
 enum class Messages { paper, exact, jumps };
@@ -17,22 +17,22 @@ enum class Messages { paper, exact, jumps };
 struct Aggregation {
   Messages messages;
   float penalty;           // P, in units of curvature for exact messages
-  int edges;               // that the weights are of: 2 for 4 paths, 4 for 8
-  const float* disparity;  // of the pass before, for robust weights, or null
-  float* minimizer;        // receives -B / (2 A), 0 where A is 0, unless null; may be the map of `disparity`
-  float robust_tau;        // the step of that disparity from pixel to pixel at which a weight falls to 1/4
-  float scale;             // what the sums are multiplied by: 1, or 1 / paths between iterations
-  float jump_penalty;      // P2, instead of P from jumps of 2 px on; only for jumps
-  float farthest;          // T2, px: what jumps that far is not smoothed but taken over or left alone; only for jumps
+  int edges;               // edges of a pixel: 2 for 4 paths, 4 for 8 paths
+  const float* disparity;  // of the previous pass, for robust weights; null: no robust weights
+  float* minimizer;        // output -B / (2 A), 0 where A is 0; may be the map of `disparity`; null: not wanted
+  float robust_tau;        // px: at this step of the disparity between two pixels a weight falls to 1/4
+  float scale;             // factor of the sums: 1, or 1 / paths between iterations
+  float jump_penalty;      // P2, instead of P for jumps of 2 px or more; only for Messages::jumps
+  float farthest;          // T2, px: a jump this far is not smoothed; only for Messages::jumps
 };
 
-// A, B = scale * (the local alpha, beta + the sum over paths of the messages that arrive); with messages other than
-// exact every path brings its own local term. Inputs and outputs are distinct h x w maps. Every pixel's arithmetic is
-// the same whatever the thread count.
+// A, B = scale * (local alpha, beta + sum of the messages of all paths). Except for exact messages, the local term is
+// added once for every path. Inputs and outputs are distinct h x w maps. The result does not depend on the number of
+// threads.
 void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
 
-// d = -B / (2 A), 0 where A is 0, of so many pixels.
+// d = -B / (2 A), 0 where A is 0, for `count` pixels.
 void minimizer(const float* A, const float* B, float* d, size_t count, int threads);
 
 }  // namespace dualpix

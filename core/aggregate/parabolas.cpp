@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kRows = 32;  // rows of a task
 
-// Row y of a coarse map on the finer grid, times scale: bilinear, fine pixel x lies at coarse x / 2.
+// out = scale * row y of a coarse map on the finer h x w grid. Bilinear: fine pixel x lies at coarse x / 2.
 void upsample_row(const float* coarse, float scale, float* between, float* out, int y, int h, int w) {
   const int coarse_h = (h + 1) / 2, coarse_w = (w + 1) / 2;
   const int low = y / 2, high = std::min(low + y % 2, coarse_h - 1);
@@ -39,7 +39,7 @@ void add_row(float* alpha, float* beta, int w, const float* A, const float* B, f
   }
 }
 
-// Below Ta a pixel keeps its vertex but has next to no say.
+// A pixel with a curvature below Ta keeps its vertex, but almost no weight.
 void invalidate_row(float* alpha, float* beta, int w, float Ta) {
   for (int x = 0; x < w; ++x) {
     const float a = alpha[x], b = beta[x];
@@ -73,7 +73,7 @@ void condition(float* alpha, float* beta, int h, int w, const float* divisor, co
       for (const Prior& prior : priors) {
         const float *A = prior.A + row, *B = prior.B + row;
         if (prior.factor == 2) {
-          // d doubles with the size: A / F^2 and B / F keep the parabola the same function, F = 2.
+          // Disparities are F = 2 times as large at the finer scale: the same parabola has A / F^2 and B / F.
           upsample_row(prior.A, 0.25f, fine.between.data(), fine.A.data(), y, h, w);
           upsample_row(prior.B, 0.5f, fine.between.data(), fine.B.data(), y, h, w);
           A = fine.A.data(), B = fine.B.data();

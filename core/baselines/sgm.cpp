@@ -12,8 +12,8 @@ namespace {
 constexpr int kGroup = 16;  // disparities at a time
 typedef uint16_t vcost __attribute__((vector_size(2 * kGroup)));
 
-// Costs count sixteenths of an intensity. A path's is at most that of its pixel and P2 more, so that a disparity that
-// does not exist never wins with kNever.
+// Costs are integers, in sixteenths of an intensity. A path cost is at most the pixel cost + P2, so that a disparity
+// with the cost kNever never wins.
 constexpr int kUnit = 16;
 constexpr int kMostCost = 255 * kUnit;
 constexpr int kMostP2 = (int)kMostPenalty * kUnit;
@@ -28,7 +28,7 @@ DUALPIX_INLINE vcost load(const uint16_t* p) {
 
 DUALPIX_INLINE void store(uint16_t* p, vcost v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// By way of memory, which GCC turns into a broadcast; vcost{} + cost becomes sixteen insertions.
+// Through memory, which GCC compiles to a broadcast. vcost{} + cost would become sixteen insertions.
 DUALPIX_INLINE vcost all(uint16_t cost) {
   uint16_t costs[kGroup];
   for (uint16_t& c : costs) c = cost;
@@ -43,7 +43,7 @@ DUALPIX_INLINE uint16_t least(vcost v) {
   return m;
 }
 
-// D costs a pixel, of which the first `count` are of disparities.
+// D costs for every pixel: `count` disparities, then padding.
 struct Volume {
   Volume(int h, int w, int count)
       : D((count + kGroup - 1) / kGroup * kGroup), costs(new uint16_t[(size_t)h * w * D]) {}
@@ -52,12 +52,12 @@ struct Volume {
   std::unique_ptr<uint16_t[]> costs;
 };
 
-// ---- what a pixel costs ----------------------------------------------------------------------------
+// ---- pixel costs -------------------------------------------------------------------------------------
 
 constexpr int kTileRows = 32;
 constexpr int kTileColumns = 96;
 
-// The rows under a tile's windows at one group of disparities, about 200 kB.
+// The smoothed rows of a tile at one group of disparities, about 200 kB.
 struct Tile {
   explicit Tile(const Window& window)
       : height(kTileRows + 2 * (size_t)window.half),
@@ -65,12 +65,12 @@ struct Tile {
         rows(kGroup * height) {}
   float* row(int k, int y) { return &smoothed[(k * height + y) * kTileColumns]; }
   size_t height;
-  std::vector<float> scratch;      // of smooth_rows
+  std::vector<float> scratch;      // for smooth_rows
   std::vector<float> smoothed;     // along x
-  std::vector<const float*> rows;  // rows[k * height + y] is that of y0 - half + y, padded at the image's ends
+  std::vector<const float*> rows;  // rows[k * height + y] is row y0 - half + y, padded at the ends of the image
 };
 
-// The windows of n pixels of a row at one group of disparities, of which `few` exist; their rows are `height` apart.
+// The costs of n pixels of a row at one group of disparities. The first `few` disparities of the group exist.
 DUALPIX_CLONES void window_costs(const float* const* rows, size_t height, int few, const Window& window, int n, int D,
                                  uint16_t* out) {
   for (int x = 0; x < n; x += kLanes) {
@@ -114,14 +114,14 @@ void fill_costs(const float* left, const float* right, int h, int w, const SemiG
   });
 }
 
-// ---- what the paths cost ---------------------------------------------------------------------------
+// ---- path costs --------------------------------------------------------------------------------------
 
-// The paths of one sweep by where they come from: the row before at x - 1, x and x + 1, and the row itself at x - 1.
+// The paths of one sweep come from the previous row at x - 1, x and x + 1, and from the same row at x - 1.
 constexpr int kPaths = 4;
 constexpr int kFrom[kPaths] = {-1, 0, 1, -1};
 
-// L of a row of pixels on every path, and its minima over d. Left and right of a pixel's costs lie disparities that do
-// not exist. The pixels at -1 and w cost nothing, nor does a row not walked yet: a path begins behind them.
+// The path costs L of a row on every path, and their minima over d. The costs of a pixel lie between disparities that
+// do not exist. L is 0 at the pixels -1 and w and in a row that is not visited yet: there a path begins.
 class Front {
  public:
   Front(int w, int D)
@@ -140,7 +140,7 @@ class Front {
   std::vector<uint16_t> costs_, minima_;
 };
 
-// A pixel p of a path and q before it: their L, and the minima of these.
+// L of a pixel p and of the previous pixel q on a path, and their minima over d.
 struct Step {
   const uint16_t* q;
   uint16_t* p;
@@ -149,7 +149,7 @@ struct Step {
 };
 
 // L(p, d) = C(p, d) + min(L(q, d), L(q, d - 1) + P1, L(q, d + 1) + P1, min L(q) + P2) - min L(q) on all paths of the
-// sweep; S = their sum, and that of other paths if there are any.
+// sweep. S = their sum, plus `others`, the sum of the other sweep, if given.
 DUALPIX_INLINE void walk_pixel(const uint16_t* C, const Step* steps, uint16_t P1, uint16_t P2, int D,
                                const uint16_t* others, uint16_t* S) {
   vcost least_q[kPaths], least_p[kPaths];
@@ -170,7 +170,7 @@ DUALPIX_INLINE void walk_pixel(const uint16_t* C, const Step* steps, uint16_t P1
   for (int k = 0; k < kPaths; ++k) *steps[k].least_p = least(least_p[k]);
 }
 
-// The first of the least sums, refined where it has two neighbours.
+// The disparity of the smallest sum, the first of equal ones, refined if it has two neighbours.
 DUALPIX_INLINE float minimum(const uint16_t* S, int count, int D) {
   vcost m = all(UINT16_MAX), group = {};
   for (int d = 0; d < D; d += kGroup) {
@@ -191,10 +191,10 @@ struct Sweep {
   const Volume &C, &S;
   int h, w, first, count;
   uint16_t P1, P2;
-  float* d;  // what the sweep up ends with; the one down has none
+  float* d;  // output of the sweep up; null in the sweep down
 };
 
-// Pixels [x0, x1) of the i-th row. Seen from the sweep up, the image is turned by half a turn.
+// Pixels [x0, x1) of the i-th row. The sweep up is a sweep down of the image turned by 180 degrees.
 DUALPIX_CLONES void walk(const Sweep& s, int i, int x0, int x1, Front& before, Front& now, uint16_t* sums) {
   for (int x = x0; x < x1; ++x) {
     Step steps[kPaths];
@@ -212,15 +212,15 @@ DUALPIX_CLONES void walk(const Sweep& s, int i, int x0, int x1, Front& before, F
   }
 }
 
-constexpr int kAtOnce = 16;  // pixels walked before the next row is told
+constexpr int kAtOnce = 16;  // pixels between two updates of the progress
 
-// Workers take rows in turn. On its row, each stays behind the one that walks the row before.
+// Worker k takes the rows k, k + workers ... On its row it stays behind the worker of the previous row.
 void sweep(const Sweep& s, int threads) {
   const int most = std::max(1, std::min(threads, s.h));
   std::vector<Front> fronts(most + 1, Front(s.w, s.C.D));
   std::vector<uint16_t> sums((size_t)most * s.C.D);
   struct alignas(64) Progress {
-    std::atomic<int64_t> pixels{0};  // of the sweep, up to the last that was walked
+    std::atomic<int64_t> pixels{0};  // number of pixels of the sweep that are done
   };
   std::unique_ptr<Progress[]> done(new Progress[most]);
   run_workers(most, [&](int worker, int workers) {

@@ -12,14 +12,14 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kAbreast = 4;  // vectors of pixels that share the loading of a tap
+constexpr int kAbreast = 4;  // vectors of pixels that share the load of a tap
 
 struct Tap {
-  std::ptrdiff_t at;  // from the pixel, in a padded view
+  std::ptrdiff_t at;  // offset from the pixel in a padded view
   float weight;
 };
 
-// The taps that are not 0, those of a convolution: k(v, u) meets the pixel (y - v, x - u).
+// The taps of a convolution that are not 0: k(v, u) is multiplied by the pixel (y - v, x - u).
 void append_taps(const Kernel& k, std::ptrdiff_t stride, float sign, std::vector<Tap>& taps) {
   const float* weight = k.taps;
   for (int v = -k.half_h; v <= k.half_h; ++v)
@@ -27,14 +27,14 @@ void append_taps(const Kernel& k, std::ptrdiff_t stride, float sign, std::vector
       if (*weight != 0) taps.push_back({-v * stride - u, sign * *weight});
 }
 
-// e += taps * view for N vectors of pixels, of which the last has `last` lanes.
+// e += taps * view for N vectors of pixels. The last vector has `last` lanes.
 template <int N>
 DUALPIX_INLINE void convolve(const float* view, const std::vector<Tap>& taps, int last, vfloat (&e)[N]) {
   for (const Tap& tap : taps)
     for (int i = 0; i < N; ++i) e[i] += tap.weight * load(view + tap.at + i * kLanes, i + 1 < N ? kLanes : last);
 }
 
-// e of n pixels, n > (N - 1) kLanes, meets the sums of their columns.
+// Adds e and e^2 of n pixels, n > (N - 1) kLanes, to the sums of their columns.
 template <int N>
 DUALPIX_INLINE void add_pixels(const float* left, const float* right, const std::vector<Tap>& left_taps,
                                const std::vector<Tap>& right_taps, int n, float* sums, float* squares) {

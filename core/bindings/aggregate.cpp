@@ -11,7 +11,7 @@
 
 namespace {
 
-// A, B, factor, weight, limit: the fields of dualpix::Prior, but for the limit, of which 0 is none.
+// A, B, factor, weight, limit, as in dualpix::Prior. A limit of 0 means no limit.
 using Prior = std::tuple<Map, Map, int, float, float>;
 
 void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>& priors, float invalid_threshold,
@@ -46,7 +46,7 @@ void confidence(Map A, Output most, Map least, Mask textured, float sure, int th
   dualpix::confidence(A.data(), most.data(), least.data(), textured.data(), A.size(), sure, threads);
 }
 
-// The number of edges that the weights of a map are of.
+// The number of edges of a pixel, from the shape of the weights.
 template <class W>
 int edges_of(const W& weights, const Map& map) {
   require(weights.shape(0) == map.shape(0) && weights.shape(2) == map.shape(1),
@@ -110,7 +110,7 @@ void bind_aggregate(nb::module_& m) {
   m.def("condition", condition, as_is("alpha"), as_is("beta"), as_is("divisor"), nb::kw_only(), "priors"_a,
         "invalid_threshold"_a, "threads"_a,
         "Divide by the border's divisor, add priors (A, B, factor, weight, limit), weaken invalid pixels, in place.\n"
-        "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0 is none.");
+        "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0: no limit.");
   m.def("confidence", confidence, as_is("A"), as_is("most"), as_is("least"), as_is("textured"), "sure"_a, "threads"_a,
         "most = A' / (A' + sure), 1 / A' = 1 / A + (most - least)^2 / 12; 0 where not textured.");
   m.def("edge_weights", edge_weights, as_is("guide"), as_is("weights"), "sigma"_a, "threads"_a,

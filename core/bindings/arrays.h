@@ -1,4 +1,4 @@
-// What all bindings share: array types, checks of shapes, arguments that are not converted.
+// Shared by all bindings: array types, checks of shapes, arguments without conversion.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,7 +24,7 @@ using Weights = Array<const uint16_t, 3>;
 using OutputWeights = Array<uint16_t, 3>;
 using Ranges = Array<const int, 3>;
 
-constexpr int kLargest = 1 << 20;  // disparities are counted in floats
+constexpr int kLargest = 1 << 20;  // px; float32 holds such disparities exactly
 
 // Raises ValueError.
 inline void require(bool condition, const char* message) {
@@ -54,11 +54,11 @@ inline void check_disparities(int first, int count) {
 
 inline void check_taps(const Row& taps) { require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps"); }
 
-// An argument that is not converted. The result would go to a converted copy of an output and be lost, and an integer
-// would pass for an enum.
+// An argument without conversion. Results written to a converted copy of an output would be lost, and an integer would
+// be accepted as an enum.
 inline auto as_is(const char* name) { return nb::arg(name).noconvert(); }
 
-// One of each folder.
+// Each binds the kernels of one folder.
 void bind_image(nb::module_& m);
 void bind_match(nb::module_& m);
 void bind_aggregate(nb::module_& m);

@@ -7,7 +7,7 @@
 
 namespace {
 
-// Pixels are numbered by int.
+// The filters number pixels by int.
 template <class A>
 void check_number_of_pixels(const A& d) {
   check_size(d);

@@ -58,7 +58,7 @@ void tile_extremes(Map d, int reach, Output least, Output most, int threads) {
   dualpix::tile_extremes(d.data(), (int)d.shape(0), (int)d.shape(1), reach, least.data(), most.data(), threads);
 }
 
-// The number of candidates that cost, disparity and curvature hold of every pixel of an image.
+// The number of candidates of a pixel, from the shape of the planes.
 int kept_of(const OutputPlanes& cost, const OutputPlanes& disparity, const OutputPlanes& curvature, const Map& image) {
   const size_t kept = cost.shape(0);
   for (const OutputPlanes* planes : {&cost, &disparity, &curvature}) {

@@ -1,4 +1,4 @@
-// The module dualpix._core. Shapes are checked in these files, kernels run with the GIL released.
+// The module dualpix._core. The bindings check shapes and run the kernels with the GIL released.
 #include "bindings/arrays.h"
 #include "common/limits.h"
 

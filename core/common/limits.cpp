@@ -8,7 +8,8 @@
 namespace dualpix {
 namespace {
 
-// Two a cycle with a latency of 4 or 5 need 8 to 10 chains; with two constants, 12 still fit 16 registers.
+// A core that starts two multiply-adds a cycle, each with a latency of 4 or 5 cycles, needs 8 to 10 independent chains.
+// 12 chains and two constants still fit into 16 registers.
 constexpr int kChains = 12;
 
 typedef float float4 __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-// Work split over threads that live as long as one call: nothing to keep, safe after fork.
+// Work split over threads. They are started for one call and joined at its end, which is safe after a fork.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace dualpix {
 
-// Calls work(worker, workers) for worker = 0..workers-1, each on a thread of its own, and waits. There are as many
-// workers as threads could be had, up to `wanted`. What a worker throws is thrown again here.
+// Calls work(worker, workers) for worker = 0..workers-1, each on its own thread, and waits. There are `wanted` workers,
+// or fewer if the system does not start that many threads. An exception of a worker is thrown again here.
 template <class Work>
 void run_workers(int wanted, const Work& work) {
   std::exception_ptr error;
@@ -32,7 +32,7 @@ void run_workers(int wanted, const Work& work) {
     for (int worker = 1; worker < wanted; ++worker)
       others.emplace_back([&guarded, workers, worker] { guarded(worker, workers.get()); });
   } catch (const std::exception&) {
-    // No more threads to be had: those that started do all the work.
+    // The system starts no more threads: those that run do all the work.
   }
   number.set_value((int)others.size() + 1);
   guarded(0, workers.get());
@@ -40,8 +40,8 @@ void run_workers(int wanted, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-// Calls body(i, scratch) for i = 0..count-1 in any order, with one make_scratch() a thread. What one i computes must
-// not depend on the thread count.
+// Calls body(i, scratch) for i = 0..count-1 in any order, with one make_scratch() per thread. The result for
+// one i must not depend on the number of threads.
 template <class MakeScratch, class Body>
 void parallel_for(int count, int threads, const MakeScratch& make_scratch, const Body& body) {
   std::atomic<int> next{0};
@@ -51,7 +51,7 @@ void parallel_for(int count, int threads, const MakeScratch& make_scratch, const
   });
 }
 
-// Calls body(begin, n) for parts of `count` pixels, where rows do not matter.
+// Splits `count` pixels into parts, regardless of rows, and calls body(begin, n) for each part.
 template <class Body>
 void parallel_pixels(size_t count, int threads, const Body& body) {
   constexpr size_t kPart = 1 << 16;

@@ -1,4 +1,4 @@
-// Tiles in which the paths of an image run from row to row.
+// The order in which threads visit an image whose paths run along rows and from row to row.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace dualpix {
 
-// Vectors a strip of columns: enough to go left by one a row within a block, and few enough for the paths' planes to
-// stay in the first-level cache.
+// Width of a strip of columns, in vectors. It must exceed kLanes, since the borders move by one vector a row (see
+// Strips). It is small enough for the planes of the paths to stay in the L1 cache.
 constexpr int kLeastVectors = 2 * kLanes, kMostVectors = 8 * kLanes;
 
-constexpr int kSteps[3] = {0, 1, -1};  // along x, of the paths that run from row to row: straight on and diagonally
+constexpr int kSteps[3] = {0, 1, -1};  // dx from row to row of the vertical and the two diagonal paths
 
-// A vector of pixels from x on of a row of w; beside the image the outermost pixel again.
+// The vector of pixels at x of a row of w pixels. Outside the image the outermost pixel is repeated.
 DUALPIX_INLINE vfloat load_beside(const float* row, int x, int w) {
   if (x >= 0 && x + kLanes <= w) return load(row + x);
   vfloat v = {};
@@ -23,14 +23,14 @@ DUALPIX_INLINE vfloat load_beside(const float* row, int x, int w) {
   return v;
 }
 
-// Planes of what each path that runs from row to row has come to. A path keeps its place in them from row to row, so
-// that it is changed where it is; `none` is what a path begins with.
+// The state of all paths that run from row to row: `planes` values for each path. The value of a path stays at the same
+// address from row to row and is updated in place. `none` is the initial value.
 class Front {
  public:
   Front(int h, int w, int planes, float none)
       : h_(h), planes_(planes), stride_((size_t)h + w + kLanes), data_(3 * planes * stride_, none) {}
 
-  // A plane of the path with that step: the pixel at x in the i-th row of the way is at [x].
+  // Plane k of the paths with step kSteps[path], in the i-th row visited: the value at column x is at [x].
   float* plane(int path, int k, int i) {
     const int from = kSteps[path] > 0 ? h_ - 1 - i : kSteps[path] < 0 ? i : 0;
     return data_.data() + (path * planes_ + k) * stride_ + from;
@@ -42,34 +42,34 @@ class Front {
   std::vector<float> data_;
 };
 
-// Strips of columns whose borders go left by a vector a row, so that within a block of rows a strip needs nothing of
-// those to its right:
+// Strips of columns. Their borders move left by one vector a row, so that within a block of rows no strip depends on a
+// strip to its right:
 //
-//   block 0    |   1    /   2    /   3    |   a strip is visited after the one to its left in the same block
+//   block 0    |   1    /   2    /   3    |   A strip is visited after the strip to its left in the same block
 //              |  1   /   2    /   3      |
-//   block 1    |   1    /   2    /   3    |   and after the one to its right in the block before
+//   block 1    |   1    /   2    /   3    |   and after the strip to its right in the block above.
 struct Strips {
   int w, vectors, count;
 
   Strips(int w, int threads) : w(w), vectors((w + kLanes - 1) / kLanes) {
     count = std::max(1, vectors / std::min(std::max(vectors / (4 * threads), kLeastVectors), kMostVectors));
   }
-  // The right border of a strip, which is the left one of the next; strip 0 ends where the image begins.
+  // The right border of a strip, which is the left border of the next. Strips count from 1; border(0) is column 0.
   int border(int strip, int row) const {
     return strip == 0 ? 0 : strip == count ? w : ((int)((int64_t)vectors * strip / count) - row) * kLanes;
   }
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
-// A strip of a block of rows; strip 0 is the walk along them.
+// One strip of a block of rows. Strip 0 stands for the horizontal paths of the block.
 struct Task {
   int block, strip;
 };
 
-// So many waves before its rows are visited a block is walked along them, which takes longer than a strip.
+// The horizontal paths of a block take longer than a strip: they start this many waves before its first strip.
 constexpr int kAhead = 6;
 
-// All tasks in the order of their waves, 2 block + strip: those of one wave do not need each other.
+// All tasks ordered by wave = 2 block + strip. Tasks of one wave do not depend on each other.
 inline std::vector<Task> schedule(int blocks, int strips) {
   std::vector<Task> tasks;
   tasks.reserve((size_t)blocks * (strips + 1));
@@ -82,9 +82,9 @@ inline std::vector<Task> schedule(int blocks, int strips) {
   return tasks;
 }
 
-// Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() a thread, and then
-// visit(i, begin, end) for the columns [begin, end) of each of its rows, the i-th of the way, strip by strip. Neither
-// may throw: others would wait for ever. Images narrower than two strips are visited by one thread.
+// Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() per thread. Then calls
+// visit(i, begin, end) for each row i of the block, strip by strip, with the columns [begin, end) of the strip. Neither
+// may throw: the other threads would wait forever. One thread visits an image narrower than two strips.
 template <class MakeScratch, class Along, class Visit>
 void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
@@ -99,7 +99,7 @@ void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, cons
     for (int spins = 0; !done(block, strip).load(std::memory_order_acquire); ++spins)
       if (spins > 1000) std::this_thread::yield();
   };
-  // Of a block's strips one at a time is visited, of the next block's one two strips behind.
+  // At any time one strip of a block is visited, and the next block is two strips behind: more workers have no work.
   const int workers = std::min({threads, strips.count / 2 + 1, blocks});
   std::vector<decltype(make_scratch())> scratch(workers, make_scratch());
   std::atomic<size_t> next{0};

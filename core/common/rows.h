@@ -1,4 +1,4 @@
-// Rows abreast: transposed, so that what runs along a row does so for kLanes of them at once.
+// Transposed rows: kLanes rows are processed at once, one in each lane.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace dualpix {
 
-// n rows of w pixels transposed, one a lane: column x is the vector at x * stride. load(i, x, m) is that of m pixels of
-// row i from x on.
+// Transposes n rows of w pixels: column x becomes the vector at columns + x * stride, with row i in lane i.
+// load(i, x, m) returns the m pixels of row i from column x on.
 template <class Load>
 DUALPIX_INLINE void gather(const Load& load, int w, int n, float* columns, int stride) {
   int x = 0;
@@ -26,7 +26,7 @@ DUALPIX_INLINE void gather(const Load& load, int w, int n, float* columns, int s
   }
 }
 
-// Back into rows one after the other.
+// The reverse: columns back to n consecutive rows of w pixels.
 DUALPIX_INLINE void scatter(const float* columns, int stride, int w, int n, float* rows) {
   for (int x = 0; x < w; x += kLanes) {
     const int m = std::min(w - x, kLanes);
@@ -37,7 +37,7 @@ DUALPIX_INLINE void scatter(const float* columns, int stride, int w, int n, floa
   }
 }
 
-// What gather takes, of rows one after the other.
+// The `load` of gather for consecutive rows.
 DUALPIX_INLINE auto rows_of(const float* map, int w) {
   return [=](int i, int x, int m) __attribute__((always_inline)) { return load(map + (size_t)i * w + x, m); };
 }

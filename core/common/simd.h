@@ -1,10 +1,10 @@
-// Eight floats at a time, on any CPU: GCC and Clang lower these vectors to SSE, AVX, AVX-512 or NEON.
+// Vectors of eight floats for any CPU. GCC and Clang compile them to SSE, AVX, AVX-512 or NEON.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// One binary for every x86-64: hot functions are compiled several times and chosen when the module loads.
+// One binary for every x86-64: hot functions are compiled for several instruction sets, and one is chosen at load time.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define DUALPIX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #elif defined(__x86_64__) && defined(__gnu_linux__)
@@ -12,7 +12,7 @@
 #else
 #define DUALPIX_CLONES
 #endif
-// Helpers must be inlined into each clone to be compiled for its instruction set.
+// Helpers are inlined into every clone, so that they are compiled for its instruction set.
 #define DUALPIX_INLINE static inline __attribute__((always_inline))
 
 namespace dualpix {
@@ -31,7 +31,7 @@ DUALPIX_INLINE vfloat load(const float* p) {
 
 DUALPIX_INLINE void store(float* p, vfloat v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// The first n lanes only, n in 1..kLanes; the others read as zero.
+// Loads the first n lanes, 1 <= n <= kLanes. The others are zero.
 DUALPIX_INLINE vfloat load(const float* p, int n) {
   if (n == kLanes) return load(p);
   vfloat v = {};
@@ -50,9 +50,9 @@ DUALPIX_INLINE vfloat max(vfloat a, vfloat b) { return select(a > b, a, b); }
 
 DUALPIX_INLINE vfloat min(vfloat a, vfloat b) { return select(a < b, a, b); }
 
-// 2^x for x < 127, to 3e-7; anything below -126 gives 2^-126.
+// 2^x for x < 127, relative error 3e-7. For x < -126 the result is 2^-126.
 DUALPIX_INLINE vfloat exp2(vfloat x) {
-  // x = n + f, |f| <= 1/2: adding 1.5 * 2^23 rounds to the nearest integer, which its lowest bits then hold.
+  // x = n + f, |f| <= 1/2. Adding 1.5 * 2^23 rounds to the nearest integer n and leaves it in the lowest bits.
   const vfloat magic = splat(12582912.0f), shifted = max(x, splat(-126.0f)) + magic;
   const vfloat f = max(x, splat(-126.0f)) - (shifted - magic);
   vfloat e = splat(1.32764715e-3f);
@@ -64,7 +64,7 @@ DUALPIX_INLINE vfloat exp2(vfloat x) {
   return (vfloat)((vint)e + ((vint)shifted << 23));
 }
 
-// log2(x) for normal x > 0, to 4e-6.
+// log2(x) for normal x > 0, error 4e-6.
 DUALPIX_INLINE vfloat log2(vfloat x) {
   // x = 2^n m, m in [1/sqrt 2, sqrt 2);  t = (m - 1) / (m + 1);  ln m = 2 (t + t^3 / 3 + t^5 / 5 + t^7 / 7 + ...)
   const vint bits = (vint)x, n = (bits - 0x3f3504f3) >> 23;
@@ -73,10 +73,10 @@ DUALPIX_INLINE vfloat log2(vfloat x) {
   return __builtin_convertvector(n, vfloat) + 2.88539008f * t * series;
 }
 
-// exp(x) for x <= 0, to 2e-7 (1 + |x|); anything below -87 gives 1e-38.
+// exp(x) for x <= 0, relative error 2e-7 (1 + |x|). For x < -87 the result is 1e-38.
 DUALPIX_INLINE vfloat exp_negative(vfloat x) { return exp2(1.44269504f * x); }
 
-// Eight vectors of a square of pixels, its rows and columns exchanged.
+// Transposes a square of 8 x 8 pixels.
 DUALPIX_INLINE void transpose(vfloat v[kLanes]) {
 #if __has_builtin(__builtin_shufflevector)
   vfloat a[kLanes], b[kLanes];

@@ -9,11 +9,12 @@ namespace dualpix {
 
 namespace {
 
-// A colour's cell is three fields of ten bits. Values stay off the ends of a field: neighbours are at code +- unit.
+// The code of a colour cell has three fields of ten bits. No value lies at the end of its field, so that the neighbours
+// are at code +- unit.
 constexpr uint32_t kUnit[3] = {1u << 20, 1u << 10, 1u};
 constexpr float kFirst = 1, kLast = 1022, kOrigin[3] = {kFirst, 512, 512};
 
-// The different codes of one cell of space, in a hash table that is emptied after use.
+// The set of codes in one spatial cell: a hash table that is emptied after use.
 class Codes {
  public:
   explicit Codes(size_t most) {
@@ -32,7 +33,7 @@ class Codes {
     return entry;
   }
 
-  // Appends the codes in order to `sorted`, tells in rank[number] where each went, and forgets them.
+  // Appends the codes to `sorted` in ascending order, writes their positions to rank[number], and empties the table.
   void flush(std::vector<uint32_t>& sorted, std::vector<int32_t>& rank) {
     order_.resize(codes_.size());
     rank.resize(codes_.size());
@@ -42,7 +43,7 @@ class Codes {
       rank[number] = (int32_t)sorted.size();
       sorted.push_back(codes_[number]);
     }
-    // From the last to the first: a search for one never meets a slot emptied before.
+    // From the last to the first, so that no search ends at a slot that is already empty.
     for (; !codes_.empty(); codes_.pop_back()) table_[slot(codes_.back())] = kEmpty;
   }
 
@@ -131,7 +132,7 @@ void Grid::find_links(int threads) {
   });
 }
 
-// The vertex of that colour in a cell of space, or vertices().
+// The vertex with this code in a spatial cell, or vertices() if there is none.
 int32_t Grid::find(int row, int column, uint32_t code) const {
   if (row == rows_ || column == columns_) return vertices();
   const size_t cell = (size_t)row * columns_ + column;
@@ -140,7 +141,7 @@ int32_t Grid::find(int row, int column, uint32_t code) const {
   return at != end && *at == code ? (int32_t)(at - codes_.begin()) : vertices();
 }
 
-// Every entry is written by one thread at most: that of v.
+// Only the thread of v writes these entries.
 void Grid::link(int32_t v, int k, int32_t next) {
   if (next == vertices()) return;
   links_[v][2 * k] = next;

@@ -1,4 +1,4 @@
-// Bilateral grid: the cells of space and colour that pixels of an image fall into, and which of them are neighbours.
+// Bilateral grid: the cells of position and colour that contain pixels of an image, and their neighbours.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct CellSize {
   int xy;              // px
 };
 
-// The occupied cells are vertices, numbered cell of space by cell of space, row by row, and in each by colour.
+// The occupied cells are the vertices. They are numbered by spatial cell, row by row, and within a cell by colour.
 class Grid {
  public:
   static constexpr int kDimensions = 5;  // luma, two chromas, x, y
@@ -25,20 +25,20 @@ class Grid {
   Grid(const Measured& in, const CellSize& size, int threads);
 
   int vertices() const { return (int)links_.size(); }
-  int rows() const { return rows_; }  // of cells
+  int rows() const { return rows_; }  // rows of spatial cells
   int dimensions() const { return 2 + planes_; }
   int32_t vertex(size_t pixel) const { return vertex_[pixel]; }
 
-  // The next vertex up along dimension k at [2 k], the one down at [2 k + 1]; vertices() where there is none.
+  // The neighbours of v: up along dimension k at [2 k], down at [2 k + 1]; vertices() where there is none.
   const Links& links(int32_t v) const { return links_[v]; }
 
-  // How far the pixel lies above the middle of its cell along dimension k, in cells: -1/2 to 1/2.
+  // The position of a pixel relative to the middle of its cell along dimension k, in cells: -1/2 to 1/2.
   float above(int k, size_t pixel) const {
     const float c = k == 3 ? (pixel % w_ + 0.5f) / xy_ : k == 4 ? (pixel / w_ + 0.5f) / xy_ : colour(k, pixel);
     return c - std::floor(c) - 0.5f;
   }
 
-  // Calls body(pixel) for the pixels of a row of cells. No two rows share a vertex.
+  // Calls body(pixel) for the pixels of a row of spatial cells. No two rows share a vertex.
   template <class Body>
   void for_pixels(int row, const Body& body) const {
     const size_t end = (size_t)w_ * std::min(h_, (row + 1) * xy_);
@@ -59,7 +59,7 @@ class Grid {
   std::vector<int32_t> vertex_;  // of every pixel
   std::vector<Links> links_;     // of every vertex
   std::vector<uint32_t> codes_;  // of every vertex: its colour
-  std::vector<int32_t> first_;   // vertex of every cell of space, and the number of all of them
+  std::vector<int32_t> first_;   // first vertex of every spatial cell, then the number of vertices
 };
 
 }  // namespace dualpix

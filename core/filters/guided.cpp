@@ -14,7 +14,7 @@ constexpr int kTile = 512;  // px, side of the square that one task filters
 
 // ---- sums over windows -----------------------------------------------------------------------------
 
-// Row k of a block of rows, from some column on. Rows of inputs and outputs never overlap: hence `ivdep` below.
+// Rows of a block. Input and output rows never overlap, which allows `ivdep` below.
 template <class T>
 struct Rows {
   T* first;
@@ -22,8 +22,8 @@ struct Rows {
   T* operator[](int k) const { return first + k * stride; }
 };
 
-// N quantities summed over square windows that slide down a strip: `down` over the rows in reach, kept by its owner,
-// then across the columns.
+// Sums of N quantities over square windows that slide down a strip. `down` holds the sums over the rows of the window;
+// the owner updates it. across() sums these over the columns.
 template <int N>
 class Sums {
  public:
@@ -34,7 +34,7 @@ class Sums {
   Rows<double> down(int first) { return {down_.data() + first, (size_t)columns_}; }
   Rows<const double> box(int first) const { return {box_.data() + first, (size_t)columns_}; }
 
-  // box[k][x] = the sum of down[k][x .. x + 2 radius]. All N run along together: no addition waits for another.
+  // box[k][x] = sum of down[k][x .. x + 2 radius]. The N independent sums hide the latency of the additions.
   void across() {
     double sum[N] = {};
     for (int k = 0; k < N; ++k)
@@ -58,8 +58,8 @@ class Sums {
 
 // ---- one fit a window: d = a . I + b ---------------------------------------------------------------
 
-// The sums that a fit needs of weight w, value p, colours I, and the number of weights, which has no rounding: it tells
-// whether there are any. And what a fit adds to the average.
+// Moment: the sums that a fit needs of weight w, value p and colours I. kN counts the weights above 0; it has no
+// rounding and says whether there is any data. Fit: what a fit adds to the average.
 enum Moment { kN, kW, kP, kI0, kI1, kI2, kP0, kP1, kP2, k00, k01, k02, k11, k12, k22, kMoments };
 enum Fit { kA0, kA1, kA2, kB, kCount, kFitParts };
 
@@ -68,7 +68,7 @@ struct Pixels {
   int n;
 };
 
-// sign = 1: these pixels of a row come into reach, -1: they leave it.
+// sign = 1: this row enters the window; -1: it leaves the window.
 DUALPIX_CLONES void add_moments(const Pixels& row, float sign, Rows<double> down) {
   const float *d = row.d, *confidence = row.confidence, *I[] = {row.I[0], row.I[1], row.I[2]};
 #pragma GCC ivdep
@@ -125,7 +125,7 @@ DUALPIX_CLONES void add_fits(Rows<double> fit, double sign, Rows<double> down, i
     for (int x = 0; x < n; ++x) down[k][x] += sign * fit[k][x];
 }
 
-// out = mean(a) . I + mean(b) over the fits in reach
+// out = mean(a) . I + mean(b) over the windows that contain the pixel
 DUALPIX_CLONES void apply(Rows<const double> sum, const float* const colours[3], float* out, int n) {
   const float* I[] = {colours[0], colours[1], colours[2]};
 #pragma GCC ivdep
@@ -135,7 +135,7 @@ DUALPIX_CLONES void apply(Rows<const double> sum, const float* const colours[3],
   }
 }
 
-// ---- a tile: data enter, fits follow radius rows behind, results radius rows behind those -----------
+// ---- one tile: a fit is `radius` rows behind the data, a result `radius` rows behind the fits --------
 
 class Tile {
  public:
@@ -165,7 +165,8 @@ class Tile {
  private:
   bool inside(int y) const { return y >= 0 && y < in_.h; }
 
-  // What the image has of row y from x0 - margin to the tile's end + margin, which begins at column `first` of these.
+  // The pixels of row y from x0 - margin to the end of the tile + margin that lie inside the image. `first` receives
+  // the position of the first of them.
   Pixels pixels(int y, int margin, int* first) const {
     const int begin = std::max(0, x0_ - margin), end = std::min(in_.w, x0_ + side_ + margin);
     const size_t at = (size_t)y * in_.w + begin;
@@ -224,7 +225,7 @@ class Tile {
 
 void guided_filter(const Measured& in, float* out, int radius, float eps, int threads) {
   const int longest = std::max(in.h, in.w);
-  radius = std::min(radius, std::max(longest - 1, 1));  // windows are cut at the border: wider ones are the same
+  radius = std::min(radius, std::max(longest - 1, 1));  // a wider window is cut to the same
   const int side = std::min(std::max(kTile, 8 * radius), longest);
   const int rows = (in.h + side - 1) / side, columns = (in.w + side - 1) / side;
   parallel_for(rows * columns, threads, [&] { return Tile(in, out, radius, eps, side); }, [&](int i, Tile& tile) {

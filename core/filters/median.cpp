@@ -13,7 +13,7 @@ struct Sample {
   float value, weight;
 };
 
-// The samples of the window around (x, y) that have any weight; returns how many.
+// Collects the samples of the window around (x, y) that have a weight above 0. Returns their number.
 DUALPIX_CLONES int gather(const Measured& in, int x, int y, int radius, float minus_inverse, Sample* samples) {
   const int left = std::max(0, x - radius), right = std::min(in.w, x + radius + 1);
   const int top = std::max(0, y - radius), bottom = std::min(in.h, y + radius + 1);
@@ -40,7 +40,7 @@ DUALPIX_CLONES int gather(const Measured& in, int x, int y, int radius, float mi
 
 float median_of_three(float a, float b, float c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
 
-// Quickselect: of three parts around a pivot, only the one in which half the weight is reached is looked at again.
+// Quickselect: of the three parts around a pivot, the search goes on in the one where half the weight is reached.
 float weighted_median(Sample* begin, Sample* end) {
   double half = 0, before = 0;
   for (const Sample* s = begin; s < end; ++s) half += 0.5 * s->weight;

@@ -12,7 +12,8 @@ namespace dualpix {
 
 namespace {
 
-// Disjoint sets of pixels: a root holds minus the size of its set, any other pixel one that is closer to the root.
+// Disjoint sets of pixels. The link of a root is minus the size of its set; the link of another pixel leads to its
+// root.
 class Sets {
  public:
   explicit Sets(size_t count) : link_(count, -1) {}
@@ -40,7 +41,7 @@ class Sets {
   std::vector<int32_t> link_;
 };
 
-// Calls body(q) for the neighbours q of pixel p, of eight.
+// Calls body(q) for the up to eight neighbours q of pixel p.
 template <class Body>
 void for_neighbours(int32_t p, int h, int w, const Body& body) {
   const int x = p % w, y = p / w;
@@ -65,7 +66,7 @@ float median_of_neighbours(const float* map, int32_t p, int h, int w) {
 void remove_speckles(float* map, int h, int w, int size, float step) {
   const int32_t count = h * w;
   Sets sets(count);
-  // Comparisons with NaN are false: it joins nothing.
+  // Comparisons with NaN are false, so NaN joins no set.
   for (int32_t p = 0; p < count; ++p) {
     if (p % w && std::fabs(map[p] - map[p - 1]) <= step) sets.join(p, p - 1);
     if (p >= w && std::fabs(map[p] - map[p - w]) <= step) sets.join(p, p - w);

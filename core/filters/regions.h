@@ -1,14 +1,14 @@
-// Regions of a map: small ones removed, holes filled. What is_data() denies is a hole.
+// Regions of a map: small regions are removed, holes are filled. A hole is where is_data() is false.
 #pragma once
 
 namespace dualpix {
 
-// Regions of pixels that hang together from neighbour to neighbour, of four, by differences of at most `step`, become
-// NaN in `map` if they have fewer than `size` pixels.
+// Two of four neighbours belong to the same region if they differ by at most `step`. Regions with fewer than `size`
+// pixels become NaN.
 void remove_speckles(float* map, int h, int w, int size, float step);
 
-// Holes of `map` grow shut, a ring of pixels at a time: a pixel becomes the median of those of its eight neighbours
-// that are there; of an even number the lower, since what is hidden lies behind. A map without data stays as it is.
+// Holes are filled ring by ring: a pixel becomes the median of those of its eight neighbours that have data. Of an even
+// number it is the lower of the middle two, since hidden surfaces lie behind. A map without data does not change.
 void fill_holes(float* map, int h, int w);
 
 }  // namespace dualpix

@@ -9,13 +9,13 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kChunk = 1 << 14;      // vertices of a task; the sums of the tasks are added in order
-constexpr int kBalancings = 10;      // of rows and columns of W
-constexpr double kConverged = 1e-6;  // of the residual there was at first
-constexpr double kSmallest = 1e-30;  // divisor
+constexpr int kChunk = 1 << 14;      // vertices of a task; the partial sums are added in order
+constexpr int kBalancings = 10;      // iterations that make W bistochastic
+constexpr double kConverged = 1e-6;  // relative to the first residual
+constexpr double kSmallest = 1e-30;  // least divisor
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// One number a vertex, then a zero that stands for every neighbour there is not.
+// One number for every vertex, then a zero that stands for missing neighbours.
 using Values = std::vector<double>;
 
 // A y = b on the vertices:  A = lambda (Dm - Dn B Dn) + diag(S c),  b = S (c d)
@@ -28,8 +28,8 @@ class System {
     balance();
   }
 
-  // The mean of the data of every vertex; where there is none, the mean of the neighbours reached so far, ring after
-  // ring; NaN where there is no way to any.
+  // The initial y: the mean of the data of a vertex. Where there is no data, the mean of the neighbours, ring by ring.
+  // NaN where no path leads to data.
   Values guess() const {
     Values y(size_ + 1, kNaN);
     std::vector<int32_t> ring, next;
@@ -91,7 +91,7 @@ class System {
     });
   }
 
-  // The same for any number of threads.
+  // The sum does not depend on the number of threads.
   template <class Term>
   double sum(const Term& term) const {
     const int chunks = (size_ + kChunk - 1) / kChunk;
@@ -129,14 +129,14 @@ class System {
     });
   }
 
-  // (B x)_v: [1 2 1] along every dimension, added up
+  // (B x)_v: the sum over the dimensions of [1 2 1] along each
   double blurred(const Values& x, int32_t v) const {
     double total = 2.0 * grid_.dimensions() * x[v];
     for (int32_t u : grid_.links(v)) total += x[u];
     return total;
   }
 
-  // n such that Dn B n comes to m, the pixels of a vertex: n <- sqrt(n m / B n)
+  // n such that Dn B n = m, the number of pixels of a vertex, by n <- sqrt(n m / B n).
   void balance() {
     Values next(size_ + 1);
     for_vertices([&](int32_t v) { n_[v] = 1; });
@@ -151,7 +151,7 @@ class System {
     });
   }
 
-  // Ax = A x; returns x . A x
+  // Ax = A x. Returns x . A x.
   double multiply(const Values& x, Values& Ax) const {
     return sum([&](int32_t v) {
       double Bnx = 2.0 * grid_.dimensions() * n_[v] * x[v];
@@ -168,13 +168,13 @@ class System {
   const double lambda_;
 };
 
-// y of the pixel's vertex, and its slope towards the neighbours on the pixel's side: no steps from cell to cell.
+// y at a pixel, interpolated between its vertex and the neighbours on the pixel's side, so that cells leave no steps.
 float slice(const Grid& grid, const Values& y, size_t pixel) {
   const int32_t v = grid.vertex(pixel);
   double value = y[v];
   for (int k = 0; k < Grid::kDimensions; ++k) {
     const int32_t up = grid.links(v)[2 * k], down = grid.links(v)[2 * k + 1];
-    if (up == down) continue;  // neither is there
+    if (up == down) continue;  // there is neither
     const float above = grid.above(k, pixel);
     const int32_t u = above > 0 ? up : down;
     if (u < grid.vertices()) value += std::fabs(above) * (y[u] - y[v]);

@@ -30,7 +30,7 @@ std::vector<Tap> disc() {
   return taps;
 }
 
-// Rows of a strip with mirrored margins; a row ends in room for one vector more.
+// Rows of a strip with mirrored margins. Every row has space for one more vector at its end.
 struct Strip {
   explicit Strip(int w) : stride(w + 2 * kRadius + kLanes), pixels((size_t)stride * (kStripRows + 2 * kRadius)) {}
   float* row(int y) { return &pixels[(size_t)y * stride]; }
@@ -50,7 +50,7 @@ void fill(Strip& strip, const float* image, int h, int w, int first, int rows) {
   }
 }
 
-// I_p - sum w I_q / sum w = -sum w (I_q - I_p) / sum w, the pixel itself counting 1 in the sum of weights
+// I_p - sum w I_q / sum w = -sum w (I_q - I_p) / sum w; the weight of the pixel itself is 1
 DUALPIX_CLONES void detail_row(const float* centre, int stride, int w, const Tap* taps, size_t count, float* out) {
   for (int x = 0; x < w; x += kLanes) {
     const vfloat I = load(centre + x);

@@ -8,9 +8,9 @@ namespace dualpix {
 namespace {
 
 constexpr int kRadius = 2, kSide = 2 * kRadius + 1, kRows = 32;
-constexpr float kDarker = 0.75f;  // on a 0..255 scale, what the noise of a good picture does not make of equal pixels
+constexpr float kDarker = 0.75f;  // least difference, 0..255 scale: above the noise of a good picture
 
-// Five padded rows around the one that is coded.
+// Codes the middle one of five padded rows.
 DUALPIX_CLONES void code_row(const float* const* rows, int w, float* codes) {
   for (int x = 0; x < w; x += kLanes) {
     const vfloat limit = load(rows[kRadius] + x + kRadius) - kDarker;

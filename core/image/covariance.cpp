@@ -9,9 +9,9 @@ namespace dualpix {
 
 namespace {
 
-// The terms of a tile whose first pixel left and right point to, each less its mean; its rows lie in vectors.
+// The terms of one tile, each minus its mean. Rows are padded to whole vectors.
 struct Terms {
-  int size;  // a multiple of kLanes; what does not belong to the tile is 0
+  int size;  // a multiple of kLanes; the padding is 0
   alignas(64) float of[kTerms][kMostSide * kMostSide];
 };
 

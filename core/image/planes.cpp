@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRows = 32;  // rows of a task
 
-// sum_c weights[c] * pixels[c], the number of channels known to the compiler where it is that of a picture
+// sum_c weights[c] * pixels[c]. `known` is the number of channels at compile time, 0 if unknown.
 template <class T, int known>
 DUALPIX_INLINE void weigh_pixels(const T* pixels, float* plane, int n, int channels, const float* weights, float scale) {
   if (known) channels = known;
@@ -46,7 +46,7 @@ DUALPIX_CLONES void weigh(const float* pixels, float* plane, int n, int channels
   weigh_any(pixels, plane, n, channels, weights, scale);
 }
 
-// v = scale v^gamma = 2^(gamma log2 v + log2 scale), 0 where v is not above 0
+// v = scale v^gamma = 2^(gamma log2 v + log2 scale), 0 where v <= 0
 DUALPIX_CLONES void raise(float* plane, int count, float gamma, float log2_scale) {
   for (int x = 0; x < count; x += kLanes) {
     const int n = std::min(count - x, kLanes);

@@ -10,10 +10,11 @@ template <class T>
 void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
               int threads);
 
-// v = scale v^gamma in place, 0 where v is not above 0.
+// v = scale v^gamma in place, 0 where v <= 0.
 void power(float* plane, size_t count, float gamma, float scale, int threads);
 
-// Half size by 1 4 6 4 1 with symmetric borders: out(i) lies at in(2 i). out is ceil(h/2) x ceil(w/2).
+// out = the image at half size, ceil(h/2) x ceil(w/2): filtered by 1 4 6 4 1 with symmetric borders. Pixel i of out
+// lies at pixel 2 i of in.
 void pyramid_down(const float* in, float* out, int h, int w, int threads);
 
 }  // namespace dualpix

@@ -9,9 +9,9 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kBandRows = 64, kColumns = 96;  // of small images half the rows, so that there is enough to share
+constexpr int kBandRows = 64, kColumns = 96;  // half the rows in small images, so that every thread has work
 
-// kLanes pixels of a row: the costs at the two disparities before the present one, and the lowest minima so far.
+// For kLanes pixels of a row: the costs at the two previous disparities, and the lowest minima so far.
 struct Cell {
   float last[kLanes], before[kLanes];
   float cost[kMostKept][kLanes], disparity[kMostKept][kLanes], curvature[kMostKept][kLanes];
@@ -21,16 +21,16 @@ struct Row {
   Cell cells[kColumns / kLanes];
 };
 
-// A band of rows, worked through tile by tile from left to right so that what the right image finds is whole.
+// A band of rows. One thread searches it tile by tile, so that the winners of the right image are complete.
 struct Band {
   Band(const Search& o, int w)
       : smoothed((size_t)(kBandRows + 2 * o.window.half) * kColumns),
         smoothed_row(kBandRows + 2 * o.window.half),
         rows(kBandRows),
         right_cost((size_t)kBandRows * w) {}
-  std::vector<float> scratch;               // of smooth_rows
-  std::vector<float> smoothed;              // rows of a tile and half a window more on both sides, smoothed along x
-  std::vector<const float*> smoothed_row;   // by row of the image, padded at its ends
+  std::vector<float> scratch;               // for smooth_rows
+  std::vector<float> smoothed;              // rows of a tile and half a window above and below, smoothed along x
+  std::vector<const float*> smoothed_row;   // the smoothed rows of the image's rows, padded at its ends
   std::vector<Row> rows;
   std::vector<float> right_cost;
 };
@@ -46,13 +46,13 @@ DUALPIX_INLINE bool any(vint mask) {
   return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) != 0;
 }
 
-// How far from its whole disparity a minimum lies, by the rises l and r on its two sides.
+// Offset of a minimum from its whole disparity, from the cost differences l and r to its two neighbours.
 DUALPIX_INLINE vfloat offset(vfloat l, vfloat r, Minimum minimum) {
   if (minimum == Minimum::whole) return vfloat{};
   return 0.5f * (l - r) / max(l + r, splat(1e-30f));
 }
 
-// A value enters a list of K at the first place where it is lower than what stands there; the rest moves on.
+// Inserts a value into a sorted list of K at the first place k where lower[k] is true. The rest moves up by one.
 template <int K>
 DUALPIX_INLINE void insert(const vint* lower, vfloat value, float (*list)[kLanes]) {
   for (int k = K - 1; k > 0; --k) {
@@ -62,7 +62,7 @@ DUALPIX_INLINE void insert(const vint* lower, vfloat value, float (*list)[kLanes
   store(list[0], select(lower[0], value, load(list[0])));
 }
 
-// The cost before the present one, at disparity d, joins the K lowest minima where it is one.
+// If the previous cost, that of disparity d, is a minimum, it is inserted into the K lowest ones.
 template <int K>
 DUALPIX_INLINE void keep(Cell& cell, vfloat cost, float d, Minimum kind) {
   const vfloat at = load(cell.last), before = load(cell.before);
@@ -76,7 +76,7 @@ DUALPIX_INLINE void keep(Cell& cell, vfloat cost, float d, Minimum kind) {
   insert<K>(lower, 0.5f * (l + r), cell.curvature);
 }
 
-// Costs of M rows at their i-th disparity: the window's means along the columns, met with the rows' minima.
+// The costs of M rows at the i-th disparity, smoothed along columns, update the minima of the rows.
 template <int K, int M>
 DUALPIX_INLINE void meet(const float* const* smoothed, Row* rows, float* costs, Window window, Minimum kind, int i,
                          float d) {
@@ -102,7 +102,7 @@ DUALPIX_CLONES void meet_left(int kept, int n, const float* const* smoothed, Row
   });
 }
 
-// The same costs, n of them, seen from the right image.
+// The same n costs update the winners of the right image.
 DUALPIX_CLONES void meet_right(const float* cost, int n, float d, float* best, float* winner) {
   for (int x = 0; x < n; ++x) {
     const bool wins = cost[x] < best[x];

@@ -1,4 +1,4 @@
-// The local term of wide baselines: not one parabola a pixel but a few, the lowest minima of its cost.
+// The local term for wide baselines: for every pixel the lowest few minima of its cost, instead of one parabola.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@ namespace dualpix {
 
 constexpr int kMostKept = 6;
 
-// run(K) with the number kept known to the compiler.
+// Calls run(K) with K = kept as a compile-time constant.
 template <class Run>
 DUALPIX_INLINE void with_kept(int kept, const Run& run) {
   switch (kept) {
@@ -22,22 +22,22 @@ DUALPIX_INLINE void with_kept(int kept, const Run& run) {
   }
 }
 
-enum class Minimum { whole, parabola };  // where it lies: at the disparity itself, or at the vertex between
+enum class Minimum { whole, parabola };  // its position: the whole disparity, or the vertex of the parabola
 
 struct Search {
-  Cost cost;         // none that correlates
+  Cost cost;         // not ncc or zncc
   int first, count;  // the integer disparities first .. first + count - 1; count >= 3
   Window window;
   Minimum minimum;
   int kept;          // up to kMostKept
 };
 
-constexpr float kNoCandidate = 1e6f;  // the cost of a candidate that a pixel does not have
+constexpr float kNoCandidate = 1e6f;  // the cost of a missing candidate
 
-// The local minima of every pixel's cost over d, the `kept` lowest of them in rising order: their cost, disparity and
-// curvature, kept maps of h x w each. A pixel with fewer has candidates of no curvature and the cost kNoCandidate.
-// right_winner is the disparity of the lowest cost of every pixel of the right image, NaN where no left pixel meets
-// it. The first and the last disparity are neither minima nor winners. The cost volume is never stored.
+// The `kept` lowest local minima of every pixel's cost over d, lowest first: cost, disparity and curvature are kept
+// maps of h x w each. A missing minimum has the curvature 0 and the cost kNoCandidate. right_winner is the disparity of
+// the lowest cost of every pixel of the right image, NaN where no left pixel is compared with it. The first and the
+// last disparity are neither minima nor winners. The cost volume is never stored.
 struct Found {
   float *cost, *disparity, *curvature, *right_winner;
 };

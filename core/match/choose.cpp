@@ -19,7 +19,7 @@ struct Penalties {
   float P1, P2, minus_inverse_sigma2;
 };
 
-// The pixels before on their paths: candidates and what these have cost so far.
+// The previous pixels on the paths: their candidates, path costs L and guide.
 template <int K>
 struct Before {
   vfloat L[K], d[K], guide;
@@ -42,10 +42,10 @@ DUALPIX_INLINE void walk(const Penalties& p, const Before<K>& q, const vfloat* c
   }
 }
 
-// What a path begins with: so far below any cost that a penalty added to it is lost.
+// Initial path cost: so low that adding a penalty does not change it in float32.
 constexpr float kNone = -1e30f;
 
-// ---- along rows: eight rows at a time, one a lane --------------------------------------------------
+// ---- horizontal paths: eight rows at a time, one in each lane ---------------------------------------
 
 struct RowBlock {
   RowBlock(int kept, int w) : cost(kept * size(w)), disparity(kept * size(w)), sum(kept * size(w)), guide(size(w)) {}
@@ -91,9 +91,9 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
   for (int k = 0; k < kept; ++k) scatter(&block.sum[k * size], kLanes, w, n, maps.sum + k * maps.size + at);
 }
 
-// ---- from row to row: columns and diagonals together -----------------------------------------------
+// ---- vertical and diagonal paths, from row to row ---------------------------------------------------
 
-// The i-th row of the way begins at pixel `at`, that before it at `before`.
+// The i-th row visited begins at pixel `at`, the previous one at `before`.
 template <int K>
 DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, size_t before, int w, int begin, int end, const Penalties& p,
                             Front& front, int i) {
@@ -133,7 +133,7 @@ DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, size_t befo
   });
 }
 
-// Down the image, after the rows, or up.
+// One sweep over the image: down, which includes the horizontal paths, or up.
 void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
   Front front(h, w, kept, kNone);
   auto along = [&](int block, RowBlock& rows) {
@@ -172,7 +172,7 @@ void choose(float* cost, float* disparity, float* curvature, const float* guide,
             int threads) {
   const int kept = options.kept;
   const size_t size = (size_t)h * w;
-  const std::unique_ptr<float[]> sum(new float[kept * size]);  // not cleared: the rows fill it
+  const std::unique_ptr<float[]> sum(new float[kept * size]);  // not initialised: the horizontal paths write it first
   const Maps maps = {cost, disparity, curvature, sum.get(), guide, size};
   const Penalties p = {options.step, options.jump, -1.0f / (options.edge_sigma * options.edge_sigma)};
   for (const bool down : {true, false}) sweep(kept, maps, h, w, down, p, threads);

@@ -7,7 +7,7 @@ namespace dualpix {
 
 namespace {
 
-// f(i, L(x), R(x - d)) for every x = x0 + i, R = 0 outside the image. What f writes is no part of either.
+// Calls f(i, L(x), R(x - d)) for every x = x0 + i, with R = 0 outside the image. f must not write to the images.
 template <class F>
 DUALPIX_INLINE void for_each(const Strip& s, const F& f) {
   const int inside0 = s.inside0(), inside1 = s.inside1();
@@ -27,7 +27,7 @@ DUALPIX_CLONES void squared_difference(const Strip& s, float* e) {
   for_each(s, [=](int i, float l, float r) { e[i] = (l - r) * (l - r); });
 }
 
-// With E = L - R: E^2, L^2 - R^2 and E, of images less the means given.
+// E^2, L^2 - R^2 and E = L - R, after the means are subtracted from the images.
 DUALPIX_CLONES void correlation_terms(const Strip& s, float left_mean, float right_mean, float* square, float* energy,
                                       float* e) {
   for_each(s, [=](int i, float l, float r) {
@@ -38,8 +38,8 @@ DUALPIX_CLONES void correlation_terms(const Strip& s, float left_mean, float rig
   });
 }
 
-// The least and the greatest of I(x) and of the values half-way to its neighbours, for x in [x0, x1). The image goes
-// on beyond its ends with the last pixel.
+// For x in [x0, x1): the minimum and maximum of I(x) and the two values half-way to its neighbours. The image is padded
+// with its outermost pixels.
 DUALPIX_CLONES void half_way_interval(const float* image, int w, int x0, int x1, float* low, float* high) {
   auto interval = [=](int x, int before, int after) {
     const float a = 0.5f * (image[x] + image[before]), b = 0.5f * (image[x] + image[after]);
@@ -51,11 +51,11 @@ DUALPIX_CLONES void half_way_interval(const float* image, int w, int x0, int x1,
   if (x1 == w && x0 < x1) interval(w - 1, std::max(w - 2, 0), w - 1);
 }
 
-// How far v lies outside [low, high].
+// Distance of v from the interval [low, high].
 DUALPIX_INLINE float beyond(float v, float low, float high) { return std::max(std::max(v - high, low - v), 0.0f); }
 
-// Birchfield-Tomasi: the lesser of the distances of R(x - d) from the half-way interval of L at x and of L(x) from
-// that of R at x - d. Outside the image the latter is 0 and nothing else. low and high are scratch.
+// Birchfield-Tomasi: the smaller of two distances, of R(x - d) from the half-way interval of L at x, and of L(x) from
+// the half-way interval of R at x - d. Outside the image the interval of R is [0, 0]. low and high are scratch.
 DUALPIX_CLONES void birchfield_tomasi(const Strip& s, float* e, float* low, float* high) {
   half_way_interval(s.left, s.w, s.x0, s.x1, low, high);
   for_each(s, [=](int i, float, float r) { e[i] = beyond(r, low[i], high[i]); });
@@ -67,7 +67,7 @@ DUALPIX_CLONES void birchfield_tomasi(const Strip& s, float* e, float* low, floa
   for (int i = 0; i < n; ++i) e[i] = std::min(e[i], beyond(s.left[s.x0 + i], low[i], high[i]));
 }
 
-// Bits in which two whole numbers below 2^24 differ, counted in pairs, in fours, in bytes, and in all.
+// Number of different bits of two whole numbers below 2^24, summed over 2, 4, 8 and all bits.
 DUALPIX_INLINE float differing_bits(float l, float r) {
   uint32_t v = (uint32_t)(int32_t)l ^ (uint32_t)(int32_t)r;
   v -= (v >> 1) & 0x555555u;
@@ -80,8 +80,8 @@ DUALPIX_CLONES void hamming_distance(const Strip& s, float* e) {
   for_each(s, [=](int i, float l, float r) { e[i] = differing_bits(l, r); });
 }
 
-// Windows along n rows of `width` pixels and half a window more on both sides. A row of e is `between` after the last,
-// one of the results `apart`.
+// Smooths n rows of `width` pixels along x. The rows of e have half a window more on both sides and a stride of
+// `between`; the rows of out have a stride of `apart`.
 DUALPIX_CLONES void smooth_along_rows(const float* e, int between, int n, const Window& window, int width,
                                       float* columns, float* out, int apart) {
   gather(rows_of(e, between), width + 2 * window.half, n, columns, kLanes);
@@ -97,7 +97,7 @@ DUALPIX_CLONES void smooth_along_rows(const float* e, int between, int n, const 
   }
 }
 
-// What is smoothed of a strip, to as many rows as the cost has planes; bt uses the others for itself.
+// Writes planes(cost) rows of a strip to be smoothed. bt uses the other rows of e as scratch.
 void differences(const Strip& s, Cost cost, const Means& means, float* const* e) {
   switch (cost) {
     case Cost::sad: return absolute_difference(s, e[0]);

@@ -1,4 +1,4 @@
-// What a pixel costs at one disparity: differences of rows, and their windows' means.
+// The matching cost at one disparity: differences of rows and their mean over the window.
 #pragma once
 
 #include <algorithm>
@@ -8,53 +8,55 @@
 
 namespace dualpix {
 
-// The cost at disparity d, from L(x) and R(x - d), R being 0 outside the image; W* is the window's mean:
+// The cost at disparity d, from L(x) and R(x - d). R is 0 outside the image; W* is the mean over the window:
 //   sad   W*|L - R|
 //   ssd   W*(L - R)^2
 //   ncc   1 - W*(L R) / sqrt(W*L^2 W*R^2)
-//   zncc  the same of the images less their means over the window
-//   bt    W* the Birchfield-Tomasi distance, which half a pixel between the two samplings does not change
-//   census  W* the number of bits in which two codes of census.h differ; the images are these codes
-// Beyond its ends the difference goes on mirrored, for bt and census with its last value.
+//   zncc  as ncc, of the images minus their means over the window
+//   bt    W* of the Birchfield-Tomasi distance, which is insensitive to sampling up to half a pixel
+//   census  W* of the number of different bits; the images are the codes of census.h
+// At the ends of the image the difference is padded: mirrored, or for bt and census with its outermost value.
 enum class Cost { sad, ssd, ncc, zncc, bt, census };
 
 inline bool correlates(Cost cost) { return cost == Cost::ncc || cost == Cost::zncc; }
 
-// Planes smoothed for every disparity: the difference, or with E = L - R the terms E^2, L^2 - R^2, E of correlations.
+// Number of planes that are smoothed for every disparity: one difference, or for correlations the terms E^2, L^2 - R^2
+// and (zncc only) E, with E = L - R.
 inline int planes(Cost cost) { return cost == Cost::zncc ? 3 : cost == Cost::ncc ? 2 : 1; }
 
 constexpr int kMostPlanes = 3;
 
-// Part of a row, or of each row of an image: columns [x0, x1) of the left image, and R(x - d) beside them.
+// Columns [x0, x1) of one row or of all rows of the left image, and the pixels R(x - d) that they are compared with.
 struct Strip {
   const float *left, *right;
   int w, d, x0, x1;
-  // the part of it where x - d lies inside the image
+  // the columns [inside0, inside1) for which x - d lies inside the image
   int inside0() const { return std::min(std::max(x0, d), x1); }
   int inside1() const { return std::max(std::min(x1, w + d), inside0()); }
 };
 
-// Subtracted from the images first, which zncc does not see but for less rounding. Only for correlations.
+// Means that are subtracted from the images first. They do not change zncc except for less rounding. Only for
+// correlations.
 struct Means {
   float left, right;
 };
 
-// Centre tap and one side of a symmetric window: half + 1 values.
+// The centre tap and one side of a symmetric window: half + 1 values.
 struct Window {
   const float* taps;
   int half;
 };
 
-// Where pixel i of n lies that may be outside.
+// The pixel of n that stands for pixel i, which may lie outside.
 int padded(int i, int n, Cost cost);
 
-// Differences of the strip in rows [y0, y1), padded beyond the image's ends, smoothed along x: plane p of row y0 + i
-// goes to out + (i * planes(cost) + p) * stride. The stride is a multiple of kLanes and not less than x1 - x0; beyond
-// that the values mean nothing. The scratch grows as needed.
+// The differences of the strip in rows [y0, y1), padded at the ends of the image and smoothed along x. Plane p of row
+// y0 + i goes to out + (i * planes(cost) + p) * stride. The stride is a multiple of kLanes and at least x1 - x0; values
+// after the first x1 - x0 are undefined. The scratch grows as needed.
 void smooth_rows(const Strip& s, int y0, int y1, Cost cost, const Means& means, const Window& window, int stride,
                  std::vector<float>& scratch, float* out);
 
-// The window's mean at M neighbouring places, which share most of what they read; at(i) is the vector i places on.
+// The mean over the window at M neighbouring positions, which share most loads. at(i) is the vector at position i.
 template <int M, class At>
 DUALPIX_INLINE void smooth(const At& at, const Window& window, vfloat* s) {
   vfloat before[M], after[M];  // at(j - k), at(j + k)
@@ -69,7 +71,7 @@ DUALPIX_INLINE void smooth(const At& at, const Window& window, vfloat* s) {
   }
 }
 
-// The window along columns of rows that are smoothed along x, for M rows from rows[0] on.
+// The mean over the window along columns, for M rows from rows[0] on. The rows are smoothed along x already.
 template <int M>
 DUALPIX_INLINE void smooth_columns(const float* const* rows, int x, const Window& window, vfloat* s) {
   smooth<M>([=](int i) __attribute__((always_inline)) { return load(rows[i] + x); }, window, s);

@@ -8,27 +8,28 @@
 
 namespace dualpix {
 
-// L, Y, Z are the zero-mean windows of the left image around x, of the right one around x - d, and of the right one
-// beside that; E = L - Y, D = Z - Y. The window between is Y + s D, and corr(L, Y + s D) peaks at
+// Zero-mean windows: L of the left image around x, Y of the right image around x - d, Z of the right image one pixel
+// beside Y. With E = L - Y and D = Z - Y the interpolated window is Y + s D, and corr(L, Y + s D) is greatest at
 //
 //     s = (p e - q c) / ((e^2 - c g) + (q e - p g)),   p = <E, Y>  q = <E, D>  c = <Y, Y>  e = <Y, D>  g = <D, D>
 //
-// the published t, written in small differences so that little cancels in float32. They follow from distances:
+// This is the published t, written in small differences so that little cancels in float32. They follow from distances:
 //
 //     q = (|E|^2 + |D|^2 - |L - Z|^2) / 2      e = (|Z|^2 - |Y|^2 - |D|^2) / 2      p = (|L|^2 - |Y|^2 - |E|^2) / 2
 //
-// Both neighbours Z are tried; the better one explains more of E: (p^2 g - 2 p q e + q^2 c) / (c g - e^2).
+// Both neighbours Z are tried. The better one has the greater gain (p^2 g - 2 p q e + q^2 c) / (c g - e^2).
 
 namespace {
 
-// Mean square of a window, on a 0..255 scale, below which there is only noise and rounding to correlate.
+// A window with a mean square below this, on a 0..255 scale, has no texture: only noise and rounding.
 constexpr float kTextureless = 0.5f;
 
 DUALPIX_INLINE void add_to(float* __restrict sum, const float* __restrict a, int count) {
   for (int x = 0; x < count; ++x) sum[x] += a[x];
 }
 
-// row(x) becomes row(x) + ... + row(x + n - 1), `width` of them, by sums of 1, 2, 4 ... terms; a and b are scratch.
+// Replaces row(x) by row(x) + ... + row(x + n - 1) for `width` values, from sums of 1, 2, 4 ... terms. a, b are
+// scratch.
 DUALPIX_INLINE void sum_along_row(float* row, int width, int n, float* a, float* b) {
   const int length = width + n - 1;
   std::copy_n(row, length, a);
@@ -45,7 +46,8 @@ DUALPIX_INLINE void sum_along_row(float* row, int width, int n, float* a, float*
   }
 }
 
-// out = the sums of n x n pixels right of and below every pixel of `rows`, height x width of them; `rows` is used up.
+// out = the sums over n x n pixels to the right of and below every pixel of `rows`, height x width of them. `rows` is
+// overwritten.
 DUALPIX_CLONES void box(float* rows, float* out, int stride, int width, int height, int n, float* a, float* b) {
   auto row = [&](int y) { return rows + (size_t)y * stride; };
   for (int y = 0; y < height + n - 1; ++y) sum_along_row(row(y), width, n, a, b);
@@ -64,7 +66,7 @@ DUALPIX_CLONES void square_difference(const float* a, const float* b, float* out
   for (int x = 0; x < count; ++x) out[x] = (a[x] - b[x]) * (a[x] - b[x]);
 }
 
-// |E|^2 less the share of the mean: sum e^2 - (sum e)^2 / n^2
+// |E|^2 of the zero-mean window: sum e^2 - (sum e)^2 / n^2
 DUALPIX_CLONES void centre(float* distance, const float* left_sum, const float* right_sum, int count, float inverse) {
   for (int x = 0; x < count; ++x) {
     const float sum = left_sum[x] - right_sum[x];
@@ -83,14 +85,15 @@ struct Peak {
   V s, explained;
 };
 
-// The peak between Y and Z, of one pixel or of a vector of them.
+// The peak between Y and Z, for one pixel or a vector of pixels.
 template <class V>
 DUALPIX_INLINE Peak<V> between(V p, V q, V c, V e, V g) {
   const V determinant = c * g - e * e, denominator = (q * e - p * g) - determinant, zero = {};
   const V s = (p * e - q * c) / denominator;
   const auto found = (determinant > 1e-6f * c * g) & (denominator < 0), inside = (s <= 1) & (s >= -1);
-  // Beyond the neighbour the interpolation means nothing: Z itself, or its mirror image, with W = Y +- D:
-  // what it explains is <L, W>^2 / |W|^2 - |Y|^2 - 2 p, the constant that the other peaks leave out.
+  // The interpolation is not valid beyond the neighbour. There the window is W = Y + D = Z, or its mirror image Y - D,
+  // with the gain <L, W>^2 / |W|^2 - |Y|^2 - 2 p; the last two terms are the constant that the formula above leaves
+  // out.
   const V end = s < 0 ? zero - 1.0f : zero + 1.0f, LW = (c + p) + end * (e + q);
   const V whole = inside ? p * p * g - 2 * p * q * e + q * q * c : LW * LW;
   const V part = inside ? determinant : c + 2 * end * e + g, rest = inside ? zero : c + 2 * p;
@@ -98,7 +101,7 @@ DUALPIX_INLINE Peak<V> between(V p, V q, V c, V e, V g) {
   return {found ? peak : zero, (found ? whole : p * p) / (found ? part : c) - (found ? rest : zero)};
 }
 
-// Of one row: the norms of the left windows, and of the right ones and their steps at d = first.
+// For one row: the norms of the left windows, and of the right windows and their differences D at d = first.
 struct Norms {
   const float *left, *right, *step;
 };
@@ -115,7 +118,8 @@ DUALPIX_CLONES void peaks_of_row(const Norms& norms, int count, const float* ind
     }
     const vfloat own = load(norms.left + x, n), distance = load(at + x, n);
     const vfloat p = 0.5f * (own - c - distance);
-    // towards d + 1 the right window moves to x - d - 1; towards d - 1 the step is that of the next column, reversed
+    // Towards d + 1 the right window moves to x - d - 1. Towards d - 1, D is that of the next column with opposite
+    // sign.
     const vfloat e_up = 0.5f * (c_up - c - g_up), q_up = 0.5f * (distance + g_up - load(after + x, n));
     const vfloat e_down = 0.5f * (c_down - c - g_down), q_down = 0.5f * (distance + g_down - load(before + x, n));
     const Peak<vfloat> up = between(p, q_up, c, e_up, g_up), down = between(p, q_down, c, e_down, g_down);
@@ -129,7 +133,7 @@ DUALPIX_CLONES void peaks_of_row(const Norms& norms, int count, const float* ind
 
 Encc::Encc(int n, int rows, int columns, int most)
     : n_(n),
-      stride_(columns + most + n + 2),  // the right windows reach furthest: x - d for every d, and one beside it
+      stride_(columns + most + n + 2),  // the right windows need most columns: x - d for every d, and one beside it
       row_a_(stride_),
       row_b_(stride_) {
   for (Plane* plane : {&left_, &left_sum_, &left_norm_, &right_, &sum_, &norm_, &step_sum_, &step_norm_, &distance_,
@@ -150,7 +154,7 @@ void Encc::start(const float* left, const float* right, int h, int w, const Exte
     for (int x = tile.x0; x < tile.x1; ++x) total += left[(size_t)y * w + x];
   const float mean = (float)(total / ((double)columns * (tile.y1 - tile.y0)));
 
-  // Column i of the right planes is image column origin + i; windows begin half a window left of their pixel.
+  // Column i of the right planes is image column origin + i. A window begins half a window to the left of its pixel.
   const int origin = tile.x0 - half - (first_ + count_), reach = columns + count_ + 1;
   auto clamp = [](int i, int size) { return std::min(std::max(i, 0), size - 1); };
   for (int y = 0; y < height; ++y) {
@@ -198,7 +202,7 @@ void Encc::peaks(int y, int count, const float* index, const float* before, cons
 
 namespace {
 
-// Sums over one window: of L, of Y and of its neighbours Z towards d + 1 and d - 1, and of their products.
+// Sums over one window of L, Y, its neighbours Z towards d + 1 and d - 1, and their products.
 struct WindowSums {
   double L = 0, Y = 0, up = 0, down = 0, LL = 0, YY = 0, LY = 0, L_up = 0, L_down = 0, Y_up = 0, Y_down = 0, up_up = 0,
          down_down = 0;

@@ -1,4 +1,4 @@
-// Enhanced normalised cross-correlation: where between whole disparities the correlation of two windows peaks.
+// Enhanced normalised cross-correlation: the subpixel disparity at which the correlation of two windows is greatest.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@ struct Extent {
   int x0, x1, y0, y1;
 };
 
-// Windows of n x n pixels, n odd, around the pixels of one tile; images go on beyond their ends with the last pixel.
-// Sums over windows are made by doubling, exact to rounding and O(log n) a pixel. One is made per thread.
+// Windows of n x n pixels, n odd, around the pixels of one tile. Images are padded with their outermost pixels. Sums
+// over windows are built by doubling, in O(log n) a pixel. Every thread has its own object.
 class Encc {
  public:
-  // For tiles of up to rows x columns pixels and so many disparities.
+  // For tiles of up to rows x columns pixels and up to `most` disparities.
   Encc(int n, int rows, int columns, int most);
 
-  // For the disparities first .. first + count - 1.
+  // Begins a tile with the disparities first .. first + count - 1.
   void start(const float* left, const float* right, int h, int w, const Extent& tile, int first, int count);
 
   // |L - R_d|^2 of the zero-mean windows L around x and R_d around x - d, for every pixel of the tile.
   void measure(int d);
   const float* distances(int y) const { return row(distance_, y); }
 
-  // For `count` pixels of row y, from x = 0 on, x and y counted from the tile's corner: the offset from
-  // d = first + index, in [-1, 1], at which the window interpolated between those at d and d + 1, or d - 1, correlates
-  // best with the left one, given the distances at d - 1, d and d + 1. Where the window has no texture it is NaN.
+  // For `count` pixels of row y, from x = 0 on, with x and y relative to the corner of the tile: the offset in [-1, 1]
+  // from d = first + index at which the window, interpolated between those at d and d + 1 or d - 1, correlates best
+  // with the left window. The distances at d - 1, d and d + 1 are given. NaN where the window has no texture.
   void peaks(int y, int count, const float* index, const float* before, const float* at, const float* after,
              float* offset) const;
 
@@ -39,14 +39,14 @@ class Encc {
 
   int n_, stride_, first_ = 0, count_ = 0;
   Extent tile_ = {};
-  Plane left_, right_;                       // the images, less the tile's mean, where the windows reach
+  Plane left_, right_;                       // the pixels of all windows, minus the mean of the tile
   Plane left_sum_, sum_, step_sum_;          // sums over the window of L, R and D with D(x) = R(x - 1) - R(x)
-  Plane left_norm_, norm_, step_norm_;       // |.|^2 of the same, less their means
+  Plane left_norm_, norm_, step_norm_;       // |.|^2 of the same zero-mean windows
   Plane distance_, scratch_, row_a_, row_b_;
 };
 
-// The same for one disparity a pixel: d, whole, moves by its offset. Where a window has no texture, textured is 0 and d
-// stays. O(n^2) a pixel; maps are h x w.
+// The same for one whole disparity d a pixel: d moves by its offset. Where the window has no texture, textured is 0 and
+// d does not change. O(n^2) a pixel; maps are h x w.
 void refine(const float* left, const float* right, float* d, unsigned char* textured, int h, int w, int n, int threads);
 
 }  // namespace dualpix

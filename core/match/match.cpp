@@ -11,25 +11,25 @@ namespace dualpix {
 
 namespace {
 
-// A tile's smoothed rows and running minima, together about 300 kB, stay in a core's L2 cache.
+// The smoothed rows and running minima of a tile, about 300 kB, stay in the L2 cache of a core.
 constexpr int kTileRows = kTile;
 constexpr int kTileColumns = kTile;
-constexpr float kNothing = 0.1f;  // STD (zncc) or level (ncc), on a 0..255 scale, below which 8 bits hold no signal
+constexpr float kNothing = 0.1f;  // STD (zncc) or level (ncc), 0..255 scale: below this, 8 bits hold no signal
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What is kept of the cost of every pixel while d runs: the best cost, its index and its two neighbours, the second
-// best and its index, and the cost before the present one.
+// The state of every pixel while d runs: the best cost, its index, the costs before and after it, the second best cost
+// and its index, and the previous cost.
 struct Minima {
   float best[kTileColumns], index[kTileColumns], before[kTileColumns], after[kTileColumns];
   float second[kTileColumns], second_index[kTileColumns], last[kTileColumns];
 };
 
-// For encc, the distances of the windows at the best disparity and at its neighbours.
+// For encc: the distances of the windows at the best disparity and at its two neighbours.
 struct Distances {
   float at[kTileColumns], before[kTileColumns], after[kTileColumns];
 };
 
-// The left image under the window, which does not depend on d: its mean (0 for ncc) and its energy less that.
+// The left window, which does not depend on d: its mean (0 for ncc) and its energy minus the mean's.
 struct LeftWindow {
   float mean[kTileColumns], energy[kTileColumns];
 };
@@ -47,16 +47,16 @@ struct Tile {
     }
   }
   int stride;
-  std::vector<float> scratch;      // of smooth_rows
-  std::vector<float> smoothed;     // rows of the tile and half more on both sides, smoothed along x, planes abreast
-  std::vector<const float*> rows;  // rows[k] is the smoothed row of y0 - half + k, padded at the image's ends
+  std::vector<float> scratch;      // for smooth_rows
+  std::vector<float> smoothed;     // rows of the tile and half a window above and below, smoothed along x
+  std::vector<const float*> rows;  // rows[k] is the smoothed row y0 - half + k, padded at the ends of the image
   std::vector<Minima> minima;
   std::vector<LeftWindow> left_window;  // only for correlations
   std::vector<Distances> distances;     // only for encc
-  std::unique_ptr<Encc> encc;           // only for that vertex
+  std::unique_ptr<Encc> encc;           // only for encc
 };
 
-// The cost C(d_i) of one vector of pixels meets what is known of the disparities before it.
+// The cost C(d_i) of one vector of pixels updates their state.
 DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
   const vfloat number = splat((float)i), last = load(m.last + x);
   vfloat best = load(m.best + x), index = load(m.index + x), after = load(m.after + x), before = load(m.before + x);
@@ -64,9 +64,9 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
 
   const vint follows = index == number - 1.0f;
   after = select(follows, cost, after);
-  // The winner has two neighbours: it is never the first or the last disparity.
+  // The winner needs two neighbours, so it is never the first or the last disparity.
   const vint wins = (i > 0 && i + 1 < count) ? cost < best : vint{};
-  // The loser of the two, the new cost or the winner so far, may be the second best.
+  // The loser, either the new cost or the previous winner, may be the second best.
   const vfloat loser = select(wins, best, cost), loser_index = select(wins, index, number);
   const vint closer = loser < second;
   second = select(closer, loser, second);
@@ -84,7 +84,7 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
   store(m.last + x, cost);
 }
 
-// Costs that are smoothed differences meet the running minima of M rows.
+// sad, ssd, bt and census: the costs of M rows update their states.
 template <int M>
 DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, Minima* m, int i, int count) {
   for (int x = 0; x < kTileColumns; x += kLanes) {
@@ -106,22 +106,23 @@ DUALPIX_INLINE vfloat square_root(vfloat v) {
   return v;
 }
 
-// 1 - <L, R> / (|L| |R|) = (|L| |R| - <L, R>) / (|L| |R|), in small differences so that little cancels in float32:
+// 1 - <L, R> / (|L| |R|) = (|L| |R| - <L, R>) / (|L| |R|), written in small differences so that little cancels in
+// float32:
 //
 //     |L| |R| - <L, R> = (|E|^2 - (|L| - |R|)^2) / 2      |L| - |R| = (|L|^2 - |R|^2) / (|L| + |R|)
 //
-// Divided by max(|L|, floor) max(|R|, floor), a window of nothing but rounding correlates with nothing: cost 1.
+// The divisor is max(|L|, floor) max(|R|, floor): a window with nothing but rounding has cost 1.
 DUALPIX_INLINE vfloat decorrelation(vfloat E2, vfloat L2_less_R2, vfloat L2) {
   const vfloat floor = splat(kNothing), zero = {};
   const vfloat l = square_root(L2), r = square_root(max(L2 - L2_less_R2, zero));
   const vfloat step = L2_less_R2 / max(l + r, splat(1e-15f));
   const vfloat norms = max(l, floor) * max(r, floor);
-  // above the floor nothing is missing, not even rounding
+  // exactly 0 above the floor, without rounding
   const vfloat missing = select((l < floor) | (r < floor), norms - l * r, zero);
   return (missing + 0.5f * max(E2 - step * step, zero)) / norms;
 }
 
-// The same for ncc and zncc, from the smoothed terms of their correlation.
+// ncc and zncc: the costs of M rows, from the smoothed terms of the correlation, update their states.
 template <int M>
 DUALPIX_INLINE void meet_correlation(const float* const* rows, const Window& window, bool zero_mean,
                                      const LeftWindow* left, Minima* m, int i, int count) {
@@ -129,7 +130,7 @@ DUALPIX_INLINE void meet_correlation(const float* const* rows, const Window& win
     vfloat s[3][M] = {};
     for (int p = 0; p < (zero_mean ? 3 : 2); ++p) smooth_columns<M>(rows, x + p * kTileColumns, window, s[p]);
     for (int j = 0; j < M; ++j) {
-      // less the means, with W*R = W*L - W*E; for ncc they are 0
+      // minus the means, with W*R = W*L - W*E; for ncc they are 0
       const vfloat mean = s[2][j], sum = 2 * load(left[j].mean + x) - mean;
       update(m[j], x, decorrelation(s[0][j] - mean * mean, s[1][j] - mean * sum, load(left[j].energy + x)), i, count);
     }
@@ -153,7 +154,7 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
   }
 }
 
-// Distances at the i-th disparity are kept by those pixels whose best it is, or next to that.
+// Keeps the distances at the i-th disparity for pixels whose best disparity it is, or is next to it.
 DUALPIX_CLONES void keep_distances(const Minima& m, const float* distances, int i, Distances& kept) {
   const float number = (float)i;
   for (int x = 0; x < kTileColumns; x += kLanes) {
@@ -164,7 +165,7 @@ DUALPIX_CLONES void keep_distances(const Minima& m, const float* distances, int 
   }
 }
 
-// x in [-1/2, 1/2], the offset of the minimum from d0, given the rises l and r on its two sides.
+// The offset in [-1/2, 1/2] of the minimum from d0, given the cost differences l and r to its two neighbours.
 DUALPIX_INLINE vfloat vertex_parabola(vfloat l, vfloat r) {
   return select(l + r > 0, (l - r) / max(2 * (l + r), splat(1e-37f)), vfloat{});
 }
@@ -172,9 +173,9 @@ DUALPIX_INLINE vfloat vertex_parabola(vfloat l, vfloat r) {
 float vertex_histeq(float l, float r, const float* bias) {
   const float small = std::min(l, r), large = std::max(l, r), t = large > 0 ? small / large : 1.0f;
   const float distance = 0.5f - 0.25f * (t + t * t), x = l <= r ? -distance : distance;
-  // bias(x), linear between the table's entries
+  // bias(x), interpolated linearly in the table
   const float at = 10 * (x + 1);
-  const int low = at >= 0 ? std::min((int)at, kBiasSteps - 2) : 0;  // both rises may be infinite, and at no number
+  const int low = at >= 0 ? std::min((int)at, kBiasSteps - 2) : 0;  // `at` is NaN if l and r are infinite
   return x - (bias[low] + (at - low) * (bias[low + 1] - bias[low]));
 }
 
@@ -186,7 +187,8 @@ DUALPIX_INLINE vfloat confidence(const Minima& m, int x, float Tq) {
   return select((apart <= 1) & (apart >= -1), splat(1.0f), s * s);
 }
 
-// The offsets of the vertices from d0 are given, NaN where nothing can be said, but for those of parabolas.
+// The offsets of the vertices from d0 are given, NaN where there is no texture. For Subpixel::parabola they are not
+// read.
 DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o, const float* offsets, float* alpha,
                                   float* beta) {
   for (int x = 0; x < count; x += kLanes) {
@@ -204,7 +206,7 @@ DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o,
   }
 }
 
-// encc's distances at every disparity that is the best of any pixel of the tile, or next to it.
+// The distances of encc, at every disparity that is the best of any pixel of the tile or next to it.
 void measure_distances(int h, int w, const Extent& t, const Matching& o, Tile& tile) {
   std::vector<char> best(o.count + 2);
   for (int y = 0; y < t.y1 - t.y0; ++y)
@@ -218,7 +220,7 @@ void measure_distances(int h, int w, const Extent& t, const Matching& o, Tile& t
   }
 }
 
-// The offsets of a row's vertices from their whole disparities.
+// The offsets of the vertices of a row from their whole disparities.
 void vertices(const Tile& tile, int y, int n, const Matching& o, float* offsets) {
   const Minima& m = tile.minima[y];
   if (o.subpixel == Subpixel::encc) {
@@ -233,7 +235,7 @@ void vertices(const Tile& tile, int y, int n, const Matching& o, float* offsets)
 void start(Minima& m) {
   std::fill(m.best, m.best + kTileColumns, kInfinity);
   std::fill(m.second, m.second + kTileColumns, kInfinity);
-  std::fill(m.index, m.index + kTileColumns, 1.0f);  // if no cost is finite
+  std::fill(m.index, m.index + kTileColumns, 1.0f);  // stays if no cost is finite
 }
 
 float tile_mean(const float* image, int w, const Extent& t) {
@@ -258,7 +260,7 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
   const bool zero_mean = o.cost == Cost::zncc;
   const Means means = zero_mean ? Means{tile_mean(left, w, t), tile_mean(right, w, t)} : Means{};
   if (correlates(o.cost)) {
-    // At d = w all of R is outside, so that E = L.
+    // At d = w all of R lies outside the image, so E = L.
     smooth_tile(w, {means.left, 0});
     for (int y = 0; y < height; ++y)
       left_windows(&tile.rows[y + o.window.half], o.window, zero_mean, tile.left_window[y]);

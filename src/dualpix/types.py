@@ -109,8 +109,8 @@ class Planes(NamedTuple):
 
     def cropped(self, rows: slice, columns: slice) -> "Planes":
         """A part of the planes, copied."""
-        left, right = (np.ascontiguousarray(view[rows, columns]) for view in self[:2])
-        return Planes(left, right, left if self.guide is self.left else np.ascontiguousarray(self.guide[rows, columns]))
+        left, right = self.left[rows, columns].copy(), self.right[rows, columns].copy()
+        return Planes(left, right, left if self.guide is self.left else self.guide[rows, columns].copy())
 
 
 def _halved(plane: Map, threads: int) -> Map:
@@ -184,6 +184,6 @@ class Parabolas:
 
     def cropped(self, rows: slice, columns: slice) -> "Parabolas":
         """A part of the field, copied."""
-        A, B = (np.ascontiguousarray(each[rows, columns]) for each in (self.A, self.B))
-        textured = None if self.textured is None else np.ascontiguousarray(self.textured[rows, columns])
+        A, B = self.A[rows, columns].copy(), self.B[rows, columns].copy()
+        textured = None if self.textured is None else self.textured[rows, columns].copy()
         return Parabolas(A, B, textured, self.limits, self.curvatures)

@@ -1,4 +1,4 @@
-"""OpenCV's variants of semi-global matching."""
+"""Semi-global matching of OpenCV."""
 
 import numpy as np
 
@@ -15,35 +15,35 @@ MODES = {
     "hh": "STEREO_SGBM_MODE_HH",
 }
 BLOCK = Odd(1, 11)
-STEPS = 16  # a pixel, as OpenCV counts disparities, in 16 bits; it also searches multiples of 16 pixels only
-FARTHEST = 2**15 // STEPS - 1  # px
+STEPS = 16  # OpenCV returns disparities in 1/16 px, and searches a multiple of 16 of them
+FARTHEST = 2**15 // STEPS - 1  # px, the largest disparity that fits into its 16 bits
 
 
 def opencv_sgbm(
     left: Image, right: Image, range: tuple[float, float] = (0, 70), *, mode: str = "hh", block: int = 5
 ) -> Map:
-    """``cv2.StereoSGBM`` with the usual penalties, ``P1 = 8 block^2`` and ``P2 = 32 block^2``, and no other filter.
+    """``cv2.StereoSGBM`` with the usual penalties, ``P1 = 8 block^2`` and ``P2 = 32 block^2``, without any filter.
 
-    The views are made grey and 8 bit first. OpenCV uses the threads of ``cv2.setNumThreads``.
+    The views are converted to grey and 8 bit. OpenCV uses the threads of ``cv2.setNumThreads``.
 
     Parameters
     ----------
     left, right : array or path
         HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size.
     range : (float, float)
-        The least and the greatest disparity, px; the latter is raised to make the number of disparities a multiple
+        The least and the greatest disparity, px. The greatest is raised until the number of disparities is a multiple
         of 16.
     mode : "3way", "5way", "hh4" or "hh"
-        How many paths: three, five (OpenCV's default), four, or the eight of the paper.
+        The paths: three, five (OpenCV's default), four, or all eight.
     block : int
         Side of the window, px, odd.
 
     Returns
     -------
     float32 array
-        ``d = x_left - x_right`` in pixels, in steps of 1/16: left(x, y) matches right(x - d, y). NaN where OpenCV says
-        nothing: where left and right do not agree, and for as many columns at the side as the range reaches. To have
-        those too, pad both views by that much and cut the map.
+        ``d = x_left - x_right`` in pixels, in steps of 1/16: left(x, y) matches right(x - d, y). NaN where OpenCV has
+        no value: where the left-right check fails, and in as many columns at the side as the range is wide. To get
+        values there too, pad both views by the range and crop the map.
 
     Raises
     ------
@@ -59,11 +59,11 @@ def opencv_sgbm(
     width = views[0].shape[1]
     asked = whole_disparities(range, width)
     first, count = asked.start, -(-len(asked) // STEPS) * STEPS
-    beyond = max(first + count, 0) - min(first, 0)  # columns without a disparity
+    beyond = max(first + count, 0) - min(first, 0)  # columns without a value
     if width - beyond <= block // 2 or max(-first, first + count) > FARTHEST:
         raise ParameterError(
             f"range {asked[0]} to {asked[-1]} is too wide for OpenCV, which searches {first} to {first + count - 1} in "
-            f"views {width} pixels wide, and no further than {FARTHEST}: give a smaller range or wider views"
+            f"views {width} pixels wide, and {FARTHEST} at most: give a smaller range or wider views"
         )
     matcher = cv2.StereoSGBM.create(
         minDisparity=first,

@@ -1,4 +1,4 @@
-"""Local matching of tiles, as phones with dual pixels do for a synthetic depth of field."""
+"""SDoF: local matching of tiles, as used by phones with dual pixels for synthetic depth of field."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ._tiles import Estimate, Kernels, match_tiles, moved
 from ._views import Image
 
 LIMITS = Several(Real(-256, 256), 2, 2, "min and max, min < max", rising=True)
-STEPS = 1  # disparities tried a pixel
+STEPS = 1  # disparities tried per pixel
 SAME = np.ones((1, 1))
 
 
@@ -21,20 +21,20 @@ def sdof(
 ) -> Estimate:
     """Local matching with bilateral upsampling, in the manner of SDoF (Wadhwa et al. 2018).
 
-    Tiles of 8x8 pixels are compared over 40x40 around them, by the squares of ``L(x) - R(x - d)`` less their mean, at
-    whole disparities; a parabola refines the best. What a tile is trusted depends on that cost, on its curvature, on
-    the second best, and on the texture along x. The fast bilateral solver makes a map of the tiles.
+    Every tile of 8x8 pixels gets the whole disparity d with the least variance of ``L(x) - R(x - d)`` over the 40x40
+    pixels around it; a parabola refines it. The confidence of a tile depends on that cost, on its curvature, on the
+    second best disparity, and on the texture along x. The fast bilateral solver turns the tiles into a map.
 
     Parameters
     ----------
     left, right : array or path
-        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size, and differing along x. Colours are
-        made grey.
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size. They differ along x. Colours are
+        converted to grey.
     range : (float, float)
-        The least and the greatest disparity, px, from -256 to 256, rounded outwards. The default holds what cameras and
-        phones with dual pixels show; a narrower one leaves less to confuse.
+        The least and the greatest disparity, px, from -256 to 256, rounded outwards. The default suits cameras and
+        phones with dual pixels. A narrower range gives fewer wrong matches.
     guide : array or path, optional
-        The image whose edges the map follows; the left view if not given.
+        The image whose edges the map follows; by default the left view.
     threads : int, optional
         As for `dualpix.disparity`; the result does not depend on it.
 
@@ -54,5 +54,5 @@ def sdof(
 
 
 def shift(d: float) -> Kernels:
-    """L(x) and R(x - d)."""
+    """The kernels for L(x) and R(x - d)."""
     return SAME, moved(SAME, round(d))

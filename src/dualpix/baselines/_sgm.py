@@ -1,11 +1,11 @@
-"""Classic semi-global matching."""
+"""Semi-global matching, our own."""
 
 import numpy as np
 
 from .. import _core
 from ..errors import InputError, ParameterError
 from ..method import grey
-from ..method.match import box_taps
+from ..method.window import box_taps
 from ..params.rules import Flag, Odd, Real, check
 from ..run import thread_count
 from ..types import Map
@@ -28,23 +28,23 @@ def sgm(
 ) -> Map:
     """Semi-global matching (Hirschmueller 2008): eight paths, constant penalties, a parabola for the sub-pixel part.
 
-    The cost of a pixel is the mean Birchfield-Tomasi distance over a window; neither left-right check nor filter
-    follows. For W x H pixels and D disparities, rounded up to a multiple of 16, it needs 4 W H D bytes. The penalties
-    are those that score nearest to the published results on Middlebury; P1 = 1 scores better.
+    The cost of a pixel is the mean Birchfield-Tomasi distance over a window. There is no left-right check and no
+    filter. Views of W x H pixels need 4 W H D bytes, where D is the number of disparities, rounded up to a multiple of
+    16. The default penalties reproduce the published scores on Middlebury best; P1 = 1 scores better.
 
     Parameters
     ----------
     left, right : array or path
-        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size. Colours are made grey.
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size. Colours are converted to grey.
     range : (float, float)
         The least and the greatest disparity, px.
     P1, P2 : float
-        What a step of one disparity, and what any larger step costs on a path, in intensities on a 0..255 scale;
-        P1 <= P2. Counted in sixteenths, as costs are.
+        The penalties on a path for a change of one disparity and for a larger change, in intensities on a 0..255
+        scale; P1 <= P2. They are rounded to sixteenths, as costs are.
     window : int
-        Side of the window, px, odd.
+        Side of the window, px; odd.
     detail : bool
-        Compare I - bilateral(I) instead of I.
+        Compare the detail of the views, I - bilateral(I), instead of the views I.
     threads : int, optional
         As for `dualpix.disparity`; the result does not depend on it.
 

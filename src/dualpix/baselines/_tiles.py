@@ -1,7 +1,8 @@
-"""Local matching on tiles, which `sdof` and `dpdisp` share: cost, sub-pixel fit, confidence, bilateral upsampling.
+"""Local matching of tiles, shared by `sdof` and `dpdisp`: cost, sub-pixel fit, confidence, bilateral upsampling.
 
-At disparity d two kernels bring the views together. The cost C(d) of a tile is the variance of the difference
-``e = k_left * L - k_right * R`` over the tiles around it: views that differ in brightness match too.
+For every disparity d there is a kernel for each view that makes the views equal where d is right. The cost C(d) of a
+tile is the variance of the difference ``e = k_left * L - k_right * R`` over the tiles around it. A variance, because a
+constant difference in brightness does not count.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,12 +20,12 @@ from ..types import Map
 from ._views import Image, grey_views, whole_disparities
 
 Array = npt.NDArray[Any]
-Kernels = tuple[Array, Array]  # of the left and of the right view
+Kernels = tuple[Array, Array]  # for the left and the right view
 
-TILE = 8  # px, the side of a tile, and of the cells of the upsampling
-REACH = 2  # tiles on every side that are compared together with one
-NOISE = 1.0  # variance on a 0..255 scale, below which costs and their differences say nothing
-TEXTURE = 4.0  # squared slope along x, on that scale, that is trusted by half
+TILE = 8  # px, side of a tile, and of the cells of the upsampling
+REACH = 2  # the cost of a tile includes this many tiles on every side
+NOISE = 1.0  # variance of the noise, on a 0..255 scale; costs below are meaningless
+TEXTURE = 4.0  # squared slope along x, on a 0..255 scale, at which the texture factor of the confidence is 1/2
 
 CONSTANTS = {"tile": TILE, "reach": REACH, "noise": NOISE, "texture": TEXTURE}
 
@@ -33,14 +34,14 @@ NOTHING = np.zeros((1, 1))
 
 
 class Estimate(NamedTuple):
-    """What a baseline says about the left view.
+    """The maps of a baseline, for the left view.
 
     Attributes
     ----------
     disparity : float32 array
         ``d = x_left - x_right`` in pixels: left(x, y) matches right(x - d, y). Dense and finite.
     confidence : float32 array
-        In [0, 1], of the tile that the pixel lies in.
+        In [0, 1]; all pixels of a tile have the same.
     """
 
     disparity: Map
@@ -56,23 +57,23 @@ def match_tiles(
     steps: int,
     threads: int | None,
 ) -> Estimate:
-    """The disparity whose kernels make the views most alike, of so many a pixel, and between them by a parabola."""
+    """Match with kernels by disparity, at `steps` disparities per pixel, and refine the best with a parabola."""
     threads = thread_count(threads)
     pair = read_pair(left, right, guide)
     views = grey_views(pair.left, pair.right, threads)
     asked = whole_disparities(limits, views[0].shape[1])
-    # One more at both ends: all that were asked for have two neighbours.
+    # One more at each end, so that every disparity asked for has two neighbours.
     disparities = [i / steps for i in range(asked[0] * steps - 1, asked[-1] * steps + 2)]
     C = tile_costs(*views, [kernels(d) for d in disparities], threads)
     ((_, texture),) = tile_moments(*views, [(SLOPE, NOTHING)], threads)
     at, confidence = best(C, steps, texture)
-    # What knows nothing is in focus, unless its neighbours know better.
+    # A tile without confidence starts in focus. Upsampling replaces it with its neighbours.
     d = np.where(confidence > 0, disparities[0] + at / steps, min(max(0, asked[0]), asked[-1]))
     return upsample(d, confidence, pair.left if pair.guide is None else pair.guide, threads)
 
 
 def moved(kernel: Array, columns: int) -> Array:
-    """The kernel that does the same and moves the result to the right."""
+    """The kernel that also moves the result to the right by that many columns."""
     return np.pad(kernel, ((0, 0), (2 * max(columns, 0), 2 * max(-columns, 0))))
 
 
@@ -80,13 +81,13 @@ def moved(kernel: Array, columns: int) -> Array:
 
 
 def tile_costs(left: Map, right: Map, kernels: list[Kernels], threads: int) -> Map:
-    """C of every tile, for one pair of kernels after the other."""
+    """The cost C of every tile; the first axis is that of the kernels."""
     moments = tile_moments(left, right, kernels, threads)
     return np.array([np.maximum(square - mean**2, 0) for mean, square in moments], np.float32)
 
 
 def tile_moments(left: Map, right: Map, kernels: list[Kernels], threads: int) -> Iterator[tuple[Array, Array]]:
-    """Means of e and of e^2 over the tiles around each, as far as there are any; views go on mirrored outside."""
+    """The means of e and e^2 over the tiles around each tile, by kernels. Views are mirrored at their borders."""
     pixels = _around(np.outer(*(np.minimum(TILE, side - np.arange(0, side, TILE)) for side in left.shape)))
     margin = max(side // 2 for pair in kernels for kernel in pair for side in kernel.shape)
     left, right = np.pad(left, margin, mode="symmetric"), np.pad(right, margin, mode="symmetric")
@@ -98,7 +99,7 @@ def tile_moments(left: Map, right: Map, kernels: list[Kernels], threads: int) ->
 
 
 def _around(values: Array) -> Array:
-    """Every value and those around it, summed."""
+    """The sum of the values around each value, including itself."""
     import cv2
 
     side = 2 * REACH + 1
@@ -106,10 +107,11 @@ def _around(values: Array) -> Array:
 
 
 def best(C: Map, steps: int, texture: Array) -> tuple[Array, Array]:
-    """Where along the first axis the parabola at the lowest cost has its vertex, and the confidence in that.
+    """The vertex of the parabola at the lowest cost, as a position along the first axis, and its confidence.
 
-    The lowest is neither the first nor the last. Confidence is a product of shares: of the curvature in itself and the
-    cost, of the rise in the lowest cost two pixels or more away, and of the texture in itself and TEXTURE.
+    The lowest cost is never the first or the last, so that it has two neighbours. The confidence is the product of
+    three factors from 0 to 1: they are high if the curvature is large compared with the cost; if all costs two pixels
+    or more away are much higher; and if the texture is large compared with TEXTURE.
     """
     at = 1 + C[1:-1].argmin(axis=0)
     before, lowest, after = (np.take_along_axis(C, (at + i)[None], 0)[0] for i in (-1, 0, 1))
@@ -128,7 +130,7 @@ def best(C: Map, steps: int, texture: Array) -> tuple[Array, Array]:
 
 
 def upsample(d: Array, confidence: Array, guide: Array, threads: int) -> Estimate:
-    """From tiles to pixels, along the edges of the guide."""
+    """From tiles to pixels, following the edges of the guide."""
     height, width = guide.shape[:2]
     wide, trust = (
         np.ascontiguousarray(tiles.repeat(TILE, axis=0)[:height].repeat(TILE, axis=1)[:, :width], np.float32)

@@ -1,4 +1,4 @@
-"""What every baseline begins with: two grey views and the whole disparities to try."""
+"""What several baselines begin with: grey views and the whole disparities to try."""
 
 import math
 from pathlib import Path
@@ -18,13 +18,13 @@ LIMITS = Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)
 
 
 def grey_views(left: Image, right: Image, threads: int) -> tuple[Map, Map]:
-    """Both views as planes on a 0..255 scale."""
+    """Both views as grey planes on a 0..255 scale."""
     pair = read_pair(left, right)
     return grey_plane(pair.left, LUMA, PLAIN, threads), grey_plane(pair.right, LUMA, PLAIN, threads)
 
 
 def whole_disparities(limits: tuple[float, float], width: int) -> range:
-    """All from min to max, rounded outwards."""
+    """All whole disparities of the range, which is rounded outwards."""
     low, high = check("range", limits, LIMITS)
     if max(abs(low), abs(high), high - low) >= width:
         raise ParameterError(

@@ -1,7 +1,7 @@
-"""The whole way on a shot with known truth: photograph -> dual-pixel pair -> disparity map -> scores.
+"""The demo: from a photograph with known depth to a dual-pixel pair, a disparity map and its scores.
 
-The photograph is scikit-image's Middlebury motorcycle; its stereo disparity, affine in inverse depth as that of a
-dual-pixel camera is, becomes a signed disparity of -3..3 px.
+The photograph is the Middlebury motorcycle that comes with scikit-image. Its stereo disparity is scaled to -3..3 px, as
+a dual-pixel camera would see it: both kinds of disparity are affine in inverse depth.
 """
 
 import time
@@ -15,19 +15,21 @@ from ..camera.simulation import fill_from_background, simulate
 from ..errors import InputError
 from ..io import OutputSet, encode_map, encode_png, encode_preview, output_folder
 from ..io.sidecar import map_record, to_json
-from ..method import pipeline
-from ..params import DEFAULT_PRESET
+from ..method import api
+from ..method.result import Result
 from ..render.pages import wipe_page
+from ..run import Progress, Step
 from ..types import Map
 from . import metrics
 
 Image = npt.NDArray[Any]
 Scores = dict[str, float]
 
-LARGEST = 3.0  # px of disparity, before and behind the focus
-NOISE = 0.005
-TEXTURED = 2.0  # mean |dI/dx| in grey levels a pixel, over TEXTURE_WINDOW
-TEXTURE_WINDOW = 17
+PRESET = "auto"
+LARGEST = 3.0  # px; the disparities reach from -LARGEST to LARGEST
+NOISE = 0.005  # STD, where white is 1
+TEXTURED = 2.0  # mean |dI/dx| over TEXTURE_WINDOW, in grey levels per pixel; pixels above have texture
+TEXTURE_WINDOW = 17  # px, side
 
 PICTURES = {
     "left.png": "left view",
@@ -38,8 +40,8 @@ PICTURES = {
     "error.png": "error",
 }
 FILES = (*PICTURES, "disparity.tiff", "disparity.json", "confidence.tiff", "truth.tiff", "index.html")
-TEXT = """A photograph with known depth was turned into a dual-pixel shot, matched, and compared with the truth.
-Disparities are in pixels, larger is nearer, 0 is in focus."""
+TEXT = """A dual-pixel pair was made from a photograph with known depth, matched, and compared with the truth.
+Disparities are in pixels: larger is nearer, 0 is in focus."""
 LABELS = {
     "median_error_textured_px": "median error where there is texture, px",
     "median_error_px": "median error, px",
@@ -50,31 +52,31 @@ LABELS = {
 }
 
 
-def run(folder: Path, *, progress: pipeline.Progress | None = None, force: bool = False) -> dict[str, Any]:
-    """Write the pair, maps, previews, scores and a page to look at them into a folder.
+def run(folder: Path, *, progress: Progress | None = None, force: bool = False) -> dict[str, Any]:
+    """Run the demo and write the pair, the maps, previews, scores and a page that shows them into a folder.
 
     Returns
     -------
     dict
-        ``scores`` by name, with their units in the names, and ``files``, the paths written.
+        ``scores`` by name, each with its unit, and ``files``, the paths that were written.
     """
     paths = {name: folder / name for name in FILES}
     with output_folder(folder), OutputSet(paths.values(), force=force) as files:
         if progress:
-            progress("simulation", 0, 1)
+            progress(Step("simulation"))
         left, right, truth = simulate(*photograph(), noise=NOISE)
         start = time.perf_counter()
-        result = pipeline.disparity(left, right, progress=progress)
+        result = api.disparity(left, right, PRESET, progress=progress)
         scores = score(left, result.disparity, truth) | {"seconds": time.perf_counter() - start}
         for name, content in _contents(left, right, truth, result, scores).items():
             files.write(paths[name], content)
     return {"scores": scores, "files": [str(path) for path in paths.values()]}
 
 
-def _contents(left: Image, right: Image, truth: Map, result: pipeline.Result, scores: Scores) -> dict[str, bytes]:
+def _contents(left: Image, right: Image, truth: Map, result: Result, scores: Scores) -> dict[str, bytes]:
     record = {
         **map_record("disparity.tiff", result.disparity, "x"),
-        "preset": DEFAULT_PRESET,
+        "preset": PRESET,
         "parameters": result.params.to_dict(),
         "simulation": {"largest_disparity": LARGEST, "noise": NOISE},
         "scores": scores,
@@ -97,11 +99,11 @@ def _contents(left: Image, right: Image, truth: Map, result: pipeline.Result, sc
 
 
 def photograph() -> tuple[Image, Map]:
-    """A sharp photograph and the signed disparity, in pixels, that a dual-pixel camera would see in it."""
+    """A sharp photograph and its signed disparity in pixels."""
     try:
         from skimage.data import stereo_motorcycle
     except ImportError:
-        raise InputError("the demo's photograph comes with scikit-image: pip install 'dualpix[demo]'") from None
+        raise InputError("the photograph of the demo is part of scikit-image: pip install 'dualpix[demo]'") from None
     image, _, stereo = stereo_motorcycle()  # type: ignore[no-untyped-call]
     stereo = fill_from_background(np.where(np.isfinite(stereo), stereo, -np.inf).astype(np.float32))
     low, high = float(stereo.min()), float(stereo.max())
@@ -109,7 +111,7 @@ def photograph() -> tuple[Image, Map]:
 
 
 def score(left: Image, estimate: Map, truth: Map) -> Scores:
-    """Errors of the disparity; the first only where the left view has texture along x."""
+    """Errors of the disparity. The first is over the pixels with texture along x only."""
     textured = texture(left) > TEXTURED
     error = np.abs(estimate - truth)
     whole = metrics.bad_pixels(estimate, truth)
@@ -123,7 +125,7 @@ def score(left: Image, estimate: Map, truth: Map) -> Scores:
 
 
 def texture(image: Image) -> Map:
-    """Mean |dI/dx| around each pixel: what a shift along x can be seen by."""
+    """Mean |dI/dx| around each pixel. Without such texture, a shift along x cannot be seen."""
     import cv2
 
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The methods of a comparison, by name: presets, baselines, or anyone's own function."""
+"""The methods of a comparison, by name: presets, baselines, or a function of the user."""
 
 import inspect
 import os
@@ -16,50 +16,47 @@ import numpy.typing as npt
 
 from .. import baselines
 from ..errors import InputError, ParameterError
-from ..io import read_pair
-from ..method import pipeline
-from ..method.aggregate import minimizer
-from ..method.match import local_parabolas
-from ..method.prepare import detail, prepare
-from ..method.scales import searched
-from ..params import DEFAULT_PRESET, Params, preset, preset_names, unknown_name
+from ..method import api
+from ..params import Params, preset, preset_names, unknown_name
 from ..types import Map
 from .outcomes import Scene
 
 FILTERS = ("guided", "solver")
-OFFERED = ("range", "guide", "threads")
-SEARCHED = (-12.0, 12.0)  # px, for functions where the scene does not say
+OFFERED = ("range", "guide", "threads")  # arguments that a function gets if it has them
+SEARCHED = (-12.0, 12.0)  # px, the range that a function gets if the scene has none
 
-Found = tuple[Map, Map | None]
+Found = tuple[Map, Map | None]  # disparity and confidence
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Our own method with these parameters; the scene's range, if it has one, comes before theirs."""
+    """Our own method with these parameters. If the scene has a range, it replaces that of the parameters."""
 
     name: str
     params: Params
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """The parameters, ready for JSON."""
         return self.params.to_dict()
 
     def run(self, scene: Scene, threads: int) -> Found:
         """Disparity and confidence of the left view."""
         params = self.params.replace(range=scene.range) if scene.range else self.params
-        found = pipeline.disparity(scene.left, scene.right, params, scene.guide, axis=scene.axis, threads=threads)
+        found = api.disparity(scene.left, scene.right, params, scene.guide, axis=scene.axis, threads=threads)
         return found.disparity, found.confidence
 
 
 @dataclass(frozen=True)
 class Function:
-    """``module:function`` of anyone's, called as ``function(left, right)`` with views that differ along x.
+    """A function of the user, ``module:function``, called as ``function(left, right)``.
 
-    It returns a map of the left view, ``d = x_left - x_right`` in px and NaN where it has none, or the map and a
-    confidence, 0 to 1. The views are HxW or HxWx3 (RGB), uint8, uint16, or float32 in [0, 1]. If the function has
-    arguments of these names, it is given: ``range``, the least and the largest disparity, px; ``guide``, the picture
-    whose edges count, or None for the left view; ``threads``, how many to use.
+    The views differ along x. They are HxW or HxWx3 (RGB), uint8, uint16, or float32 in [0, 1]. The function returns a
+    map of the left view, ``d = x_left - x_right`` in px, NaN where it has none; or that map and a confidence, 0 to 1.
+
+    The function also gets those of these arguments that it has: ``range``, the least and the greatest disparity in px;
+    ``guide``, the image whose edges the map should follow, or None for the left view; ``threads``, the number of
+    threads to use.
     """
 
     name: str
@@ -68,7 +65,7 @@ class Function:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Ready for JSON: where the function is, a digest of its source, and the numbers it runs with."""
+        """The name of the function, a digest of its source, and its settings, ready for JSON."""
         function = self.function()
         given = {name: each.default for name, each in _arguments(function).items() if name not in OFFERED}
         defaults = {name: value for name, value in given.items() if isinstance(value, bool | int | float | str)}
@@ -81,32 +78,32 @@ class Function:
         }
 
     def function(self) -> Callable[..., Any]:
-        """The function itself.
+        """Import the function.
 
         Raises
         ------
         ParameterError
-            If it cannot be imported or called.
+            If it cannot be imported or is not callable.
         """
         here = os.getcwd()
-        if here not in sys.path:  # where `python -m` would look for it too
+        if here not in sys.path:  # `python -m` looks there too
             sys.path.append(here)
         try:
             with redirect_stdout(sys.stderr):  # stdout is for results
                 function = getattr(import_module(self.module), self.attribute)
-        except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        except (Exception, SystemExit) as error:  # importing runs the user's code
             raise ParameterError(
-                f"method {self.name} cannot be imported ({type(error).__name__}: {error}): give module:function, from "
-                "the Python path or the current folder"
+                f"method {self.name} cannot be imported ({type(error).__name__}: {error}): give module:function, on "
+                "the Python path or in the current folder"
             ) from error
         if not callable(function):
             raise ParameterError(
-                f"method {self.name} is no function but {type(function).__name__}: give module:function"
+                f"method {self.name} is not a function but {type(function).__name__}: give module:function"
             )
         return function  # type: ignore[no-any-return]
 
     def run(self, scene: Scene, threads: int) -> Found:
-        """Disparity and, if the function says, confidence of the left view."""
+        """Disparity of the left view and, if the function returns it, confidence."""
         if scene.axis == "y":
             d, confidence = self.run(_along_x(scene), threads)
             return _turned(d), None if confidence is None else _turned(confidence)
@@ -123,7 +120,7 @@ class Function:
         if array.shape != shape or array.dtype.kind not in "uif":
             raise InputError(
                 f"method {self.name} returned {array.dtype} of shape {array.shape}: return a map of numbers of the "
-                f"views' shape, {shape}"
+                f"shape of the views, {shape}"
             )
         return np.ascontiguousarray(array, np.float32)
 
@@ -131,7 +128,7 @@ class Function:
         confidence = self._checked(values, shape)
         low, high = float(np.fmin.reduce(confidence, axis=None)), float(np.fmax.reduce(confidence, axis=None))
         if low < 0 or high > 1:
-            raise InputError(f"method {self.name} returned a confidence of {low:g} to {high:g}: return one of 0 to 1")
+            raise InputError(f"method {self.name} returned a confidence of {low:g} to {high:g}: return 0 to 1")
         return confidence
 
 
@@ -139,18 +136,18 @@ Method = Preset | Function
 
 
 def method(name: str) -> Method:
-    """The method of that name.
+    """Find a method by its name.
 
     Parameters
     ----------
     name
-        A preset such as ``auto``, perhaps with a filter, ``auto+solver`` or ``auto+guided``; a baseline such as
-        ``sgm``; or ``package.module:function``, see `Function`.
+        A preset such as ``auto``; a preset with a filter, such as ``auto+solver`` or ``auto+guided``; a baseline such
+        as ``sgm``; or ``package.module:function``, see `Function`.
 
     Raises
     ------
     ParameterError
-        If there is none.
+        If there is no such method.
     """
     module, colon, attribute = name.partition(":")
     if colon:
@@ -171,71 +168,40 @@ def method(name: str) -> Method:
 
 def _baselines() -> dict[str, Function]:
     functions = (name for name in baselines.__all__ if inspect.isfunction(getattr(baselines, name)))
-    own = {name.replace("_", "-"): Function(name.replace("_", "-"), baselines.__name__, name) for name in functions}
-    return own | {"wta": Function("wta", __name__, "wta")}
-
-
-def wta(
-    left: npt.NDArray[Any], right: npt.NDArray[Any], range: tuple[float, float] = SEARCHED, *, threads: int = 1
-) -> Map:
-    """The winner takes it all: the local term of the default preset, whose vertex is a parabola's, and no aggregation.
-
-    Parameters
-    ----------
-    left, right : array
-        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size.
-    range : (float, float)
-        The least and the largest disparity, px.
-    threads : int
-        How many to use; the result does not depend on it.
-
-    Returns
-    -------
-    float32 array
-        ``d = x_left - x_right`` in pixels; NaN where the cost has no minimum.
-    """
-    params = _wta_params()
-    pair = read_pair(left, right)
-    planes = prepare([pair.left, pair.right], params, threads)
-    compared = detail(planes.left, threads), detail(planes.right, threads)
-    alpha, beta = local_parabolas(*compared, searched(range, 1), params, threads)
-    d = np.clip(minimizer(alpha, beta), *range)
-    d[~(alpha > 0)] = np.nan
-    return d
-
-
-def _wta_params() -> Params:
-    return preset(DEFAULT_PRESET).replace(subpixel="parabola")
+    return {name.replace("_", "-"): Function(name.replace("_", "-"), baselines.__name__, name) for name in functions}
 
 
 def _settings(function: str) -> dict[str, Any]:
-    """What a function of ours does not take as an argument."""
-    settings = _wta_params().to_dict() if function == "wta" else baselines.SETTINGS.get(function)
+    """What a baseline runs with beside its arguments."""
+    settings = baselines.SETTINGS.get(function)
     return {"settings": settings} if settings else {}
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Those that can be given by name."""
+    """The arguments that can be given by name."""
     try:
         found = inspect.signature(function).parameters
-    except ValueError:  # some written in C do not say
+    except ValueError:  # some functions written in C have no signature
         return {}
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {name: each for name, each in found.items() if each.kind in named}
 
 
 def _source_digest(module: str, function: Callable[..., Any]) -> str:
-    """Of the Python files it is likely to use, so that results do not outlive the code that made them."""
+    """A digest of the Python files that the function is likely to use.
+
+    It is part of the key of the cache, so that results are computed again when the code changes.
+    """
     digest = blake2b(digest_size=8)
     for path in sorted(set(_sources(module, function))):
-        with suppress(OSError):  # an editor's lock, say
+        with suppress(OSError):  # such as the lock file of an editor
             content = path.read_bytes()
             digest.update(os.fsencode(path.name) + b" %d " % len(content) + content)
     return digest.hexdigest()
 
 
 def _sources(module: str, function: Callable[..., Any]) -> Iterator[Path]:
-    """All files of the outermost package or, of a module in no package, those beside it; and the function's own."""
+    """The files of the outermost package or, for a module without package, of its folder; and the function's file."""
     outermost = sys.modules[module.partition(".")[0]]
     for folder in getattr(outermost, "__path__", ()):
         yield from Path(folder).rglob("*.py")
@@ -247,11 +213,11 @@ def _sources(module: str, function: Callable[..., Any]) -> Iterator[Path]:
 
 
 def _along_x(scene: Scene) -> Scene:
-    """A scene of axis y, for those who match along x."""
+    """A scene of axis y turned so that the views differ along x."""
     guide = None if scene.guide is None else _turned(scene.guide)
     return replace(scene, left=_turned(scene.left), right=_turned(scene.right), guide=guide, axis="x")
 
 
 def _turned(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rows become columns."""
+    """Rows and columns swapped."""
     return np.ascontiguousarray(np.swapaxes(image, 0, 1))

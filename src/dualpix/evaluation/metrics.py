@@ -1,7 +1,7 @@
-"""Scores of an estimated map against ground truth, in protocols that are never mixed.
+"""Scores of an estimated map against ground truth.
 
-``proper`` is for every claim of this project; the ``paper-*`` protocols repeat the published evaluations,
-quirks included, so that figures can be held against the published tables. Every score carries its protocol.
+Every score belongs to a protocol. Use ``proper``. The ``paper-*`` protocols repeat the published evaluations with their
+quirks, so that figures can be compared with the published tables. Never compare figures of different protocols.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..errors import InputError, ParameterError
 from ..params.rules import Whole, check
+from ..types import same_size
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -25,12 +26,12 @@ IRLS_EPS = 1e-3
 
 @dataclass(frozen=True)
 class _Affine:
-    """What distinguishes the affine-invariant protocols."""
+    """The rules of one affine-invariant protocol."""
 
-    ties: Ties
-    crop: int = 0
-    levels: Literal["none", "image", "crop"] = "none"  # where the range of the 256 levels is taken from
-    weighted: bool = True
+    ties: Ties  # see `_ranks`
+    crop: int = 0  # px
+    levels: Literal["none", "image", "crop"] = "none"  # the region whose range is divided into 256 levels
+    weighted: bool = True  # takes confidence weights
 
 
 _AFFINE = {
@@ -43,7 +44,7 @@ _STEREO = ("proper", "paper-stereo")
 
 @dataclass(frozen=True)
 class AffineInvariant:
-    """Errors left after the best affine map of the estimate onto the ground truth; lower is better."""
+    """Errors after the best affine fit of the estimate to the ground truth; lower is better, except for coverage."""
 
     ai1: float  # mean absolute error, in units of gt
     ai2: float  # root mean square error, in units of gt
@@ -55,7 +56,7 @@ class AffineInvariant:
 
 @dataclass(frozen=True)
 class BadPixels:
-    """Disparity errors without any alignment; lower is better."""
+    """Errors of absolute disparities, without any fit; lower is better, except for coverage."""
 
     bad_0_5: float  # percent of pixels wrong by 0.5 px or more, or without an estimate
     bad_1: float
@@ -73,39 +74,39 @@ def affine_invariant(
     confidence: npt.ArrayLike | None = None,
     crop: int | None = None,
 ) -> AffineInvariant:
-    """Score a map that is right only up to an unknown scale and offset, of either sign.
+    """Score a map that is known only up to scale and offset. The scale may be negative.
 
     Parameters
     ----------
     est : (H, W) array
-        Estimated disparity in any unit. Pixels that are not finite count as missing: they are left out, and
-        lower the reported coverage.
+        Estimated disparity in any unit. Pixels that are not finite are missing: they are not scored, and lower
+        the coverage.
     gt : (H, W) array
-        Ground truth, NaN where unknown. AI(1) and AI(2) are in its units, so it should lie in [0, 1] for
-        figures comparable with the published ones; uint8 and uint16 are divided by 255 and 65535.
+        Ground truth, NaN where unknown. AI(1) and AI(2) are in its units; to compare them with published
+        figures, it must lie in [0, 1]. uint8 and uint16 are divided by 255 and 65535.
     protocol : {"proper", "paper-dslr", "paper-google"}
-        proper: values as they are, average ranks. paper-dslr: 256 levels over the range of the whole image,
-        100 px crop, dense ranks. paper-google: 256 levels over the range inside the crop, confidence
-        weights, ties ranked in scan order.
+        proper: the values as they are; ties share their mean rank. paper-dslr: 256 levels over the range of the
+        whole image, 100 px crop, ranks without gaps. paper-google: 256 levels over the range inside the crop,
+        confidence weights, ties ranked in scan order.
     confidence : (H, W) array, optional
-        Non-negative weight of each pixel in the means, the fits and the correlation of the ranks. The ranks
-        themselves are those of all valid pixels. paper-dslr has no weights and refuses them.
+        Weight of each pixel, 0 or more, in the means, the fits and the correlation of the ranks. The ranks
+        themselves are not weighted. paper-dslr takes no weights.
     crop : int, optional
-        Border to leave out, in pixels; by default the protocol's own. paper-dslr keeps one row and column
-        more at the top and left than ``crop`` says, as the published evaluation does.
+        Border that is not scored, in pixels; by default that of the protocol. In paper-dslr the border is one
+        row and one column smaller at the top and left, as in the published evaluation.
 
     Returns
     -------
     AffineInvariant
-        A constant estimate has no rank order: its `spearman` is 1.
+        The `spearman` of a constant estimate is 1.
     """
     if protocol not in _AFFINE:
         raise ParameterError(f"unknown protocol {protocol!r}: choose from {', '.join(_AFFINE)}")
     rules = _AFFINE[protocol]
     if confidence is not None and not rules.weighted:
-        raise ParameterError(f"confidence has no place in protocol {protocol}: leave it out or use proper")
+        raise ParameterError(f"protocol {protocol} takes no confidence: leave it out or use protocol proper")
     estimate, truth = _estimate(est), _truth(gt)
-    _same_shape("est", estimate.shape, truth.shape)
+    same_size(("gt", truth.shape), ("est", estimate.shape))
     weight = _weights(confidence, truth.shape)
     cut = _cut(rules.crop if crop is None else crop, protocol, truth.shape)
 
@@ -121,7 +122,7 @@ def affine_invariant(
     if np.count_nonzero(w) < 2:
         raise InputError("est and gt share fewer than 2 valid pixels with weight: check masks and crop")
     if y.min() == y.max():
-        raise InputError("gt is constant where est is valid, so no fit can be judged: check gt and crop")
+        raise InputError("gt is constant where est is valid, so any map would fit it: check gt and crop")
 
     ordered = x.min() < x.max()
     rho = _correlation(_ranks(x, rules.ties), _ranks(y, rules.ties), w) if ordered else 0.0
@@ -145,18 +146,18 @@ def bad_pixels(
     Parameters
     ----------
     est : (H, W) array
-        Estimated disparity in pixels. A pixel that is not finite is bad at every threshold; it has no error
-        to enter the RMSE, which is why the coverage is reported beside it.
+        Estimated disparity in pixels. A pixel that is not finite is bad at every threshold. It is not part of
+        the RMSE, so read the RMSE together with the coverage.
     gt : (H, W) array
-        True disparity in pixels, signed; not finite where unknown. In paper-stereo 0 is unknown too, as in the
-        stereo sets, and negative values are refused.
+        True disparity in pixels, signed; not finite where unknown. In paper-stereo 0 is unknown too, as in stereo
+        data sets, and negative values are refused.
     mask : (H, W) bool array, optional
-        True where the pixel is visible in both views.
+        True where both views see the pixel.
     protocol : {"proper", "paper-stereo"}
-        proper: percentages and RMSE over the known, visible pixels. paper-stereo: over all pixels, the
-        unknown and occluded ones counted as correct.
+        proper: percentages and RMSE over the known, visible pixels. paper-stereo: over all pixels; unknown and
+        occluded pixels count as correct.
     crop : int
-        Border to leave out, in pixels.
+        Border that is not scored, in pixels.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def bad_pixels(
     if protocol not in _STEREO:
         raise ParameterError(f"unknown protocol {protocol!r}: choose from {', '.join(_STEREO)}")
     estimate, truth = _map("est", est), _map("gt", gt)
-    _same_shape("est", estimate.shape, truth.shape)
+    same_size(("gt", truth.shape), ("est", estimate.shape))
     visible = _visible(mask, truth.shape)
     cut = _cut(crop, protocol, truth.shape)
     estimate, truth, visible = estimate[cut], truth[cut], visible[cut]
@@ -173,7 +174,7 @@ def bad_pixels(
     known = np.isfinite(truth)
     if protocol == "paper-stereo":
         if (truth[known] < 0).any():
-            raise InputError("gt holds negative disparities, which paper-stereo does not know: use protocol proper")
+            raise InputError("gt holds negative disparities, unknown to paper-stereo: use protocol proper")
         known &= truth > 0
     known &= visible
     if not known.any():
@@ -181,15 +182,15 @@ def bad_pixels(
 
     error = np.abs(estimate[known] - truth[known])
     found = np.isfinite(error)
-    right = truth.size - error.size if protocol == "paper-stereo" else 0
-    total = error.size + right
+    assumed_correct = truth.size - error.size if protocol == "paper-stereo" else 0
+    total = error.size + assumed_correct
     half, one, two, four = (100 * int((~found | (error >= limit)).sum()) / total for limit in (0.5, 1, 2, 4))
-    measured = int(found.sum()) + right
+    measured = int(found.sum()) + assumed_correct
     rmse = float(np.sqrt(np.sum(error[found] ** 2) / measured)) if measured else float("nan")
     return BadPixels(half, one, two, four, rmse, float(found.mean()), protocol)
 
 
-# ---- the pieces of the scores ----------------------------------------------------------------------------
+# ---- parts of the scores ---------------------------------------------------------------------------------
 
 
 def _residual(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
@@ -202,7 +203,7 @@ def _residual(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
 
 
 def _robust_residual(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    """The same for the least absolute error, by iteratively reweighted least squares from equal weights."""
+    """|a x + b - y| for the a, b of least absolute error, by iteratively reweighted least squares."""
     residual = _residual(x, y, w)
     for _ in range(IRLS_ROUNDS):
         residual = _residual(x, y, w / np.maximum(residual, IRLS_EPS))
@@ -217,7 +218,11 @@ def _correlation(x: FloatArray, y: FloatArray, w: FloatArray) -> float:
 
 
 def _ranks(values: FloatArray, ties: Ties) -> FloatArray:
-    """Ranks from 0; equal values share the mean rank, share one rank without gaps, or keep scan order."""
+    """Ranks from 0.
+
+    Equal values share their mean rank ("average"), share one rank so that ranks have no gaps ("dense"), or are ranked
+    in scan order ("order").
+    """
     ranks = np.empty(values.size)
     if ties == "order":
         ranks[np.argsort(values, kind="stable")] = np.arange(values.size)
@@ -232,7 +237,7 @@ def _ranks(values: FloatArray, ties: Ties) -> FloatArray:
 
 
 def _unit_range(values: FloatArray) -> FloatArray:
-    """Min-max to [0, 1] over the finite values; all 0 if they are equal."""
+    """The values scaled so that the finite ones span [0, 1]; 0 if they are all equal."""
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         return values
@@ -245,7 +250,7 @@ def _to_256_levels(values: FloatArray) -> FloatArray:
     return np.floor(255 * _unit_range(values))
 
 
-# ---- checking what came in -------------------------------------------------------------------------------
+# ---- checks of the input ----------------------------------------------------------------------------------
 
 
 def _map(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -263,21 +268,16 @@ def _estimate(est: npt.ArrayLike) -> FloatArray:
 def _truth(gt: npt.ArrayLike) -> FloatArray:
     dtype = np.asarray(gt).dtype
     if dtype.kind in "ui" and dtype not in (np.uint8, np.uint16):
-        raise InputError(f"gt is {dtype}, whose scale is unknown: give floats in [0, 1], uint8 or uint16")
+        raise InputError(f"gt is {dtype}, which has no known scale: give floats in [0, 1], uint8 or uint16")
     truth = _map("gt", gt)
     return truth / np.iinfo(dtype).max if dtype.kind == "u" else truth
-
-
-def _same_shape(name: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
-    if shape != wanted:
-        raise InputError(f"{name} has shape {shape} but gt has {wanted}: resample or crop one to the other")
 
 
 def _weights(confidence: npt.ArrayLike | None, shape: tuple[int, ...]) -> FloatArray:
     if confidence is None:
         return np.ones(shape)
     weight = _map("confidence", confidence)
-    _same_shape("confidence", weight.shape, shape)
+    same_size(("gt", shape), ("confidence", weight.shape))
     if not (np.isfinite(weight) & (weight >= 0)).all():
         raise InputError("confidence holds negative or non-finite values: give weights of 0 or more")
     return weight
@@ -285,11 +285,11 @@ def _weights(confidence: npt.ArrayLike | None, shape: tuple[int, ...]) -> FloatA
 
 def _cut(crop: int, protocol: str, shape: tuple[int, ...]) -> tuple[slice, slice]:
     crop = check("crop", crop, Whole(0, 2**16))
-    # The published evaluation cuts crop:end-crop counting from 1, which keeps index crop - 1.
+    # The published evaluation takes crop:end-crop with indices from 1, which begins at index crop - 1.
     first = crop - 1 if protocol == "paper-dslr" and crop else crop
     height, width = shape
     if first + crop >= min(height, width):
-        raise InputError(f"crop {crop} leaves nothing of a {width} x {height} map: give a smaller crop")
+        raise InputError(f"crop {crop} leaves nothing of a {width}x{height} map: give a smaller crop")
     return slice(first, height - crop), slice(first, width - crop)
 
 
@@ -297,7 +297,9 @@ def _visible(mask: npt.ArrayLike | None, shape: tuple[int, ...]) -> BoolArray:
     if mask is None:
         return np.ones(shape, bool)
     visible = np.asarray(mask)
-    if visible.dtype != np.bool_:
-        raise InputError(f"mask is {visible.dtype}: give booleans, such as mask == 255 for Middlebury masks")
-    _same_shape("mask", visible.shape, shape)
+    if visible.dtype != np.bool_ or visible.ndim != 2:
+        raise InputError(
+            f"mask is {visible.ndim}-D {visible.dtype}: give 2-D booleans, such as mask == 255 for Middlebury masks"
+        )
+    same_size(("gt", shape), ("mask", visible.shape))
     return visible

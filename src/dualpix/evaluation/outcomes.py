@@ -1,4 +1,4 @@
-"""What a comparison of methods on a data set consists of: scenes, methods, and the outcome of each on each."""
+"""The parts of a comparison of methods on a data set: scenes, outcomes, and their ranking."""
 
 import math
 from dataclasses import dataclass, field
@@ -9,30 +9,35 @@ import numpy.typing as npt
 
 from ..types import Map
 
-COVERED = 0.95  # of the known pixels; a method that gives fewer is not compared with those that give more
-OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse")  # the scores of what a map covers, and no more
+Scores = dict[str, dict[str, float]]  # by protocol, then by name of the score
+
+COVERED = 0.95  # share of the known pixels; a method that covers less is not compared with the others
+OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse")  # scores that count only the pixels of the map
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A pair ready to be matched, and what is known about it.
+    """A pair ready to be matched, with its ground truth.
 
     Attributes
     ----------
     name : str
         Unique in its data set.
     left, right : images
-        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1]; differing along `axis`.
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1].
     guide : image or None
-        The picture whose edges count; None is the left view.
+        The image whose edges the map should follow; None for the left view.
     truth : float32 array
-        Of the left view's shape, larger is nearer, NaN where unknown or not to be scored. In pixels, ``d = x_left -
-        x_right``, if `in_pixels`; else known up to scale and offset, 0 to 1.
+        Ground truth of the left view, of its shape; larger is nearer, NaN where unknown or not scored.
+    in_pixels : bool
+        The truth is a disparity in pixels, ``d = x_left - x_right``. If not, it is known only up to scale and offset,
+        and lies in [0, 1].
     weight : float32 array or None
-        Of the same shape: how much a pixel counts.
+        Weight of each pixel in the scores.
     axis : "x" or "y"
+        The direction in which the views differ.
     range : (float, float) or None
-        Disparities to search, px, where the data set says so.
+        The disparities to search, px, if the data set gives them.
     """
 
     name: str
@@ -48,24 +53,28 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One method on one scene.
+    """The result of one method on one scene.
 
     Attributes
     ----------
+    scene, method : str
+        Their names.
+    disparity, confidence : float32 array or None
+        The maps, at the size a report shows.
     scores : dict
-        By protocol, then by name: ``{"proper": {"ai1": 0.03, ...}, "paper-dslr": {...}}``; lower is better,
-        but for ``coverage``.
+        By protocol, then by name: ``{"proper": {"ai1": 0.03, ...}, "paper-dslr": {...}}``. Lower is better, except for
+        ``coverage``.
     seconds, megabytes : float
         Time of the method alone, and peak memory of the process that ran it.
     error : str or None
-        Why there is no map.
+        Why there is no map, if there is none.
     """
 
     scene: str
     method: str
     disparity: Map | None
     confidence: Map | None
-    scores: dict[str, dict[str, float]]
+    scores: Scores
     seconds: float
     megabytes: float
     error: str | None = None
@@ -73,21 +82,23 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All methods on all scenes of a data set.
+    """The results of all methods on all scenes of a data set.
 
     Attributes
     ----------
     dataset : str
+        Its name.
     measure : (str, str)
-        Protocol and score that methods are ranked by, such as ``("proper", "geometric_mean")``.
+        The protocol and the score that rank the methods, such as ``("proper", "geometric_mean")``.
     scenes : list of Scene
+        At the size a report shows; empty if pictures were not asked for.
     methods : dict
-        By name, the exact parameters of each, ready for JSON.
+        By name of the method, its exact parameters, ready for JSON.
     outcomes : list of Outcome
     skipped : dict
-        By name of the scene, the sentence that says why it was left out.
+        By name of a scene that was skipped, the reason.
     versions : dict
-        Of dualpix, Python and the libraries, by name.
+        See `dualpix.evaluation.versions`.
     sizes : dict
         By name of the scene, height and width of the views that were matched.
     """
@@ -102,10 +113,11 @@ class Comparison:
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def ranked(self) -> list[str]:
-        """Methods, best first by the measure.
+        """The methods, best first.
 
-        Behind those with more maps stand those with fewer, whose means are of other scenes; and, where the measure is
-        of what a map covers, behind those that cover COVERED of the truth those that do not.
+        The measure ranks them, with two exceptions. Methods that failed on some scenes come last: their means are over
+        other scenes. And if the measure counts only the pixels of a map, methods that cover less than COVERED of the
+        truth come behind those that cover more.
         """
 
         def key(method: str) -> tuple[int, bool, float]:
@@ -116,11 +128,11 @@ class Comparison:
         return sorted(self.methods, key=key)
 
     def finished(self, method: str) -> list[Outcome]:
-        """Those of the scenes on which the method gave a map."""
+        """The outcomes of the scenes on which the method gave a map."""
         return [each for each in self.outcomes if each.method == method and each.error is None]
 
     def partial(self, method: str) -> bool:
-        """Whether its maps cover less than COVERED of the truth, on average."""
+        """Whether the maps of the method cover less than COVERED of the truth, on average."""
         return self.mean(method, self.measure[0], "coverage") < COVERED
 
     def mean(self, method: str, protocol: str, score: str) -> float:
@@ -128,10 +140,10 @@ class Comparison:
         return float(np.mean(values)) if (values := self.values(method, protocol, score)) else float("nan")
 
     def median(self, method: str, protocol: str, score: str) -> float:
-        """The same for the median."""
+        """Median of a score over the scenes on which the method gave a map; NaN if there is none."""
         return float(np.median(values)) if (values := self.values(method, protocol, score)) else float("nan")
 
     def values(self, method: str, protocol: str, score: str) -> list[float]:
-        """A score of every scene on which the method gave a map."""
+        """A score by scene, of the scenes on which the method gave a map."""
         own = (outcome.scores.get(protocol, {}) for outcome in self.outcomes if outcome.method == method)
         return [scores[score] for scores in own if score in scores]

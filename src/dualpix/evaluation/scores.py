@@ -1,4 +1,4 @@
-"""Scores of a map file against a ground truth file."""
+"""Scores of one map file against one ground truth file."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
 from ..io import probe, read_image, read_map
-from ..types import Map
+from ..types import Map, same_size
 from .metrics import affine_invariant, bad_pixels
 
 
@@ -19,32 +19,33 @@ def evaluate(
     confidence: str | None = None,
     crop: int | None = None,
 ) -> dict[str, Any]:
-    """All scores by name that the protocol has and the ground truth allows.
+    """All scores of the protocol, by name.
 
     Parameters
     ----------
     est, gt
-        Map files. Plain integers in `gt` are a relative depth, which has no errors in pixels.
+        Map files. If `gt` holds plain integers, it is a relative depth, and there are no scores in pixels.
     protocol
-        One of those of `metrics`.
+        See `affine_invariant` and `bad_pixels`.
     mask
-        An image; only where it is white is scored.
+        An image. Only its white pixels are scored.
     confidence
         A map of weights for the affine-invariant scores.
     crop
-        Border to leave out, in pixels.
+        Border that is not scored, in pixels.
     """
     estimate, (truth, in_pixels) = read_map(est), _read_truth(gt)
     visible = None if mask is None else _read_mask(mask)
     weight = None if confidence is None else read_map(confidence)
-    _check_same_size((est, estimate), (gt, truth), (mask, visible), (confidence, weight))
+    others = ((gt, truth), (mask, visible), (confidence, weight))
+    same_size((est, estimate.shape), *((str(name), values.shape) for name, values in others if values is not None))
     if visible is not None:
         truth[~visible] = np.nan
     if protocol == "paper-stereo":
         if weight is not None:
-            raise ParameterError("confidence has no place in protocol paper-stereo: leave it out")
+            raise ParameterError("protocol paper-stereo takes no confidence: leave it out")
         if not in_pixels:
-            raise InputError(f"{gt}: protocol paper-stereo needs float or 16-bit KITTI PNG ground truth, in pixels")
+            raise InputError(f"{gt}: is a relative depth: give disparities in pixels or use another protocol")
     scores: dict[str, Any] = {}
     if protocol != "paper-stereo":
         scores |= vars(affine_invariant(estimate, truth, protocol, weight, crop))
@@ -54,7 +55,7 @@ def evaluate(
 
 
 def score_lines(scores: dict[str, Any]) -> str:
-    """The scores for people."""
+    """The scores as text."""
     lines = [f"protocol {scores['protocol']}, {100 * scores['coverage']:.1f} % of the ground truth covered"]
     if "ai1" in scores:
         lines.append("AI(1) {ai1:.4f}  AI(2) {ai2:.4f}  1-|rho| {spearman:.4f}")
@@ -66,7 +67,7 @@ def score_lines(scores: dict[str, Any]) -> str:
 
 
 def _read_truth(path: str) -> tuple[Map, bool]:
-    """The ground truth, and whether it is in pixels or, as plain integers, a relative depth made 0 to 1."""
+    """The ground truth, and whether it is in pixels. Plain integers are a relative depth, scaled to 0..1."""
     info, values = probe(path), read_map(path)
     if info.dtype not in ("uint8", "uint16") or (info.format, info.dtype) == ("PNG", "uint16"):
         return values, True
@@ -78,13 +79,5 @@ def _read_mask(path: str) -> NDArray[np.bool_]:
     white = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
     visible = np.asarray(np.atleast_3d(image == white).all(axis=2))
     if not visible.any():
-        raise InputError(f"{path}: has no white ({white}) pixel: make it white where the map is to be scored")
+        raise InputError(f"{path}: has no white ({white}) pixel: paint the pixels white that are to be scored")
     return visible
-
-
-def _check_same_size(*maps: tuple[str | None, NDArray[Any] | None]) -> None:
-    sizes = [(path, "{1}x{0}".format(*values.shape)) for path, values in maps if values is not None]
-    first, wanted = sizes[0]
-    for path, size in sizes[1:]:
-        if size != wanted:
-            raise InputError(f"{path} is {size} but {first} is {wanted}: resample or crop one to the other")

@@ -1,4 +1,4 @@
-"""A comparison in figures: tables for people, CSV for spreadsheets, a record for JSON."""
+"""A comparison as text tables, as CSV, and as a record for JSON."""
 
 import csv
 import math
@@ -11,7 +11,7 @@ from .outcomes import COVERED, OF_COVERED, Comparison, Outcome
 
 
 class Score(NamedTuple):
-    """How a score is shown: over a narrow column, in full with its unit, and with how many decimals."""
+    """How a score is shown: its short name, its name with unit, and the number of decimals."""
 
     head: str
     label: str
@@ -30,11 +30,11 @@ SCORES = {
     "rmse": Score("RMSE", "RMSE, px", 3),
     "coverage": Score("covered", "coverage, %", 1),
 }
-MAIN = ("geometric_mean", "bad_1")  # the scores whose median is shown too
+MAIN = ("geometric_mean", "bad_1")  # scores whose median is shown as well
 
 
 def comparison_lines(comparison: Comparison) -> str:
-    """A table for every protocol, and one of what the methods cost."""
+    """One table for every protocol, and one for time and memory."""
     ranked = comparison.ranked()
     names = {method: method + " *" * comparison.partial(method) for method in ranked}
     parts = [_title(comparison)]
@@ -52,7 +52,7 @@ def comparison_lines(comparison: Comparison) -> str:
 
 
 def partial_note(comparison: Comparison) -> str:
-    """What is to be known of methods that leave pixels out."""
+    """What the mark of a method that covers little means."""
     which = f"covers less than {100 * COVERED:g} % of the truth: "
     if comparison.measure[1] in OF_COVERED:
         return which + "scored on what it covers, ranked behind those that cover more"
@@ -60,12 +60,12 @@ def partial_note(comparison: Comparison) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """With that many decimals, as a power of ten if it is too large for a column, or a dash for NaN."""
+    """The value with that many decimals. Very large values get an exponent, NaN is a dash."""
     return "-" if math.isnan(value) else f"{value:.3g}" if abs(value) >= 1e6 else f"{value:.{digits}f}"
 
 
 def _columns(comparison: Comparison, protocol: str, name: str) -> Iterator[tuple[str, Callable[[str], str]]]:
-    """Heads of a score's columns, and the text of a method in them."""
+    """The columns of a score: for each its head, and the function that returns the text of a method."""
     head, _, digits = SCORES[name]
     if name == "coverage":
         yield head, lambda method: f"{comparison.mean(method, protocol, name):.{digits}%}".replace("nan%", "-")
@@ -76,7 +76,7 @@ def _columns(comparison: Comparison, protocol: str, name: str) -> Iterator[tuple
 
 
 def comparison_csv(comparison: Comparison) -> str:
-    """A line for every scene and method, columns ``protocol:score``; and one for every scene left out."""
+    """One row for every scene and method, and one for every scene that was skipped. Columns: ``protocol:score``."""
     columns = [(protocol, name) for protocol, names in _protocols(comparison).items() for name in names]
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -92,7 +92,7 @@ def comparison_csv(comparison: Comparison) -> str:
 
 
 def comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """All figures, ready for JSON: of each method over the scenes, and of each scene."""
+    """All figures, ready for JSON: by method, over all scenes; and by scene and method."""
     scenes: dict[str, dict[str, Any]] = {}
     for each in comparison.outcomes:
         figures = {"scores": each.scores, "seconds": each.seconds, "megabytes": each.megabytes, "error": each.error}
@@ -123,7 +123,7 @@ def _method_record(comparison: Comparison, method: str) -> dict[str, Any]:
 
 
 def _protocols(comparison: Comparison) -> dict[str, list[str]]:
-    """The scores of every protocol."""
+    """The names of the scores by protocol."""
     found: dict[str, dict[str, float]] = {}
     for each in comparison.outcomes:
         for protocol, scores in each.scores.items():
@@ -151,7 +151,7 @@ def _title(comparison: Comparison) -> str:
 
 
 def text_table(rows: Iterable[list[str]]) -> str:
-    """The first column to the left, figures to the right."""
+    """A table as text: the first column is aligned left, the others right."""
     cells = list(rows)
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     return "\n".join(

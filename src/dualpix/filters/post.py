@@ -10,6 +10,15 @@ from .median import weighted_median
 from .solver import bilateral_solver
 
 
+def margin(settings: Smoothing) -> int | None:
+    """Pixels around a tile that the filter needs; None if only the whole picture will do."""
+    if settings.filter == "none":
+        return 0
+    if settings.filter == "solver":
+        return None
+    return 2 * (settings.guided_window // 2) + settings.median_radius
+
+
 def post_filter(d: Map, confidence: Map, guide: Image, settings: Smoothing, threads: int) -> Map:
     """Run the chosen filter along the edges of the guide, then the weighted median. A dense map stays dense."""
     trust = np.maximum(confidence, LEAST)

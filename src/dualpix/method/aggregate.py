@@ -1,5 +1,6 @@
 """Aggregation: parabola coefficients carried along straight paths through the image."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,17 @@ from ..params.groups import Aggregation
 from ..types import Map, Parabolas, Weights
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures that N can lead to
+DECAYS = 3  # a message has faded when its weight has fallen by so many powers of e
 JUMPS = (2.0, 2.0, 180.0)  # px, T2 of the published iterations; the last one for all that follow
+
+
+def margin(settings: Aggregation) -> int | None:
+    """Pixels around a tile from which messages still count; None if only the whole picture will do.
+
+    Where all pixels have the mean curvature a and P = K a, the belief is about A = sqrt(a P), and a message loses the
+    share A / P = 1 / sqrt(K) of its weight from pixel to pixel. Published messages have no such scale.
+    """
+    return math.ceil(DECAYS * math.sqrt(settings.penalty)) if settings.messages == "exact" else None
 
 
 def edge_weights(guide: Map, settings: Aggregation, threads: int) -> Weights:

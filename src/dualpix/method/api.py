@@ -14,10 +14,10 @@ from ..run import Progress, Run, thread_count
 from ..types import Image, Pair, StrPath
 from . import pipeline
 from .kinds import Method, method_of
-from .match import window_side
 from .memory import check_memory
 from .prepare import frame_of
 from .result import Result
+from .window import window_side
 
 Input = Image | StrPath
 

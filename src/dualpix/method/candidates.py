@@ -15,8 +15,9 @@ from ..filters import fill_holes, remove_speckles
 from ..params import Params
 from ..params.groups import Matching, Minima
 from ..types import Agreement, Map, Mask, Parabolas, Planes
-from .match import Views, coded, seen_by, window_taps
+from .match import Views, coded, seen_by
 from .search import Span
+from .window import window_taps
 
 Stack = npt.NDArray[np.float32]  # a map for each candidate
 

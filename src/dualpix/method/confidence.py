@@ -14,6 +14,11 @@ GRADIENT, CONTRAST = np.float32(3), np.float32(3)  # intensities
 ROUGH = np.float32(0.03)  # px
 
 
+def margin(side: int) -> int:
+    """Pixels around a tile that the confidence needs: half the matching window."""
+    return side // 2
+
+
 def absolute_confidence(belief: Parabolas, d: Map, side: int, threads: int) -> Map:
     """In [0, 1], growing with the curvature A; 0 where there is no texture. Comparable between cameras.
 

@@ -11,6 +11,7 @@ from ..types import Image, Map, as_row, full_scale
 
 LUMA = (0.299, 0.587, 0.114)  # the views
 MEAN = (1 / 3, 1 / 3, 1 / 3)  # the guide
+DETAIL_REACH = 7  # px, half of the bilateral filter's window
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from ..types import Agreement, Map, Mask, Pair, Parabolas, Planes
 from .aggregate import aggregate
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
 from .confidence import absolute_confidence, relative_confidence
-from .match import local_parabolas, window_side, window_taps
+from .match import local_parabolas
 from .notes import stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
+from .window import window_side, window_taps
 
 ORDER_SIDE = 128  # px, the longer side of the views whose order is looked at
 

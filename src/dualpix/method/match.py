@@ -11,11 +11,10 @@ import numpy as np
 from .. import _core
 from ..params.groups import Matching
 from ..types import Map, Parabolas, Planes, as_row
-from .grey import detail
+from .grey import DETAIL_REACH, detail
 from .search import Span
 from .subpixel import HISTEQ_BIAS
-
-BOXED = ("bt", "census")  # costs whose window is a box
+from .window import window_taps
 
 Views = tuple[Map, Map]
 
@@ -70,26 +69,17 @@ def coded(views: Views, cost: str, threads: int) -> Views:
     return codes
 
 
-def window_taps(matching: Matching) -> Map:
-    """Centre and one side of the matching window, the same along x and y."""
-    return box_taps(matching.window) if matching.cost in BOXED else gaussian_taps(matching.window)
+def margin(matching: Matching, disparities: range) -> int:
+    """Pixels around a tile that the local term needs: its windows, the shift, and the columns of the border."""
+    reach = max(abs(disparities[0]), abs(disparities[-1]))
+    windows = max(len(window_taps(matching)) - 1, matching.encc_window // 2)
+    smoothing = DETAIL_REACH if matching.detail != "none" else 0
+    return max(windows + smoothing + reach, _border(matching, reach)) + 1
 
 
-def window_side(matching: Matching) -> int:
-    """Side of the matching window, px."""
-    return 2 * len(window_taps(matching)) - 1
-
-
-def gaussian_taps(omega: float) -> Map:
-    """Centre and one side of a Gaussian of STD omega, cut at 2 ceil(2 omega) + 1 taps that sum to one."""
-    taps = np.exp(-0.5 * (np.arange(math.ceil(2 * omega) + 1) / omega) ** 2)
-    return as_row(taps / (2 * taps.sum() - taps[0]))
-
-
-def box_taps(side: float) -> Map:
-    """Centre and one side of a box of 2 floor(side / 2) + 1 taps that sum to one."""
-    half = math.floor(side / 2)
-    return as_row(np.full(half + 1, 1 / (2 * half + 1)))
+def _border(matching: Matching, reach: int) -> int:
+    """Columns at the left and right edge that are divided."""
+    return math.floor(2 * matching.window + reach + 0.5)
 
 
 def border_divisor(width: int, disparities: range, matching: Matching) -> Map:
@@ -98,7 +88,7 @@ def border_divisor(width: int, disparities: range, matching: Matching) -> Map:
     It falls linearly from ``border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
     """
     reach = max(abs(disparities[0]), abs(disparities[-1]))
-    margin = math.floor(2 * matching.window + reach + 0.5)
+    columns = _border(matching, reach)
     x = np.arange(width)
     distance = np.minimum(x, x[::-1])
-    return as_row(np.maximum(matching.border - (matching.border - 1) * distance / max(margin - 1, 1), 1))
+    return as_row(np.maximum(matching.border - (matching.border - 1) * distance / max(columns - 1, 1), 1))

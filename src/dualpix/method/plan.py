@@ -10,6 +10,7 @@ from typing import Any
 
 from ..camera.axis import Axis
 from ..params import Params
+from ..types import Parabolas
 from .brightness import Gains
 from .frame import Frame
 from .kinds import Method, method_of
@@ -71,9 +72,19 @@ class Plan:
         """The same plan with that range, px of the matched planes."""
         return replace(self, search=self.search.within(limits))
 
-    def finest(self) -> "Plan":
-        """The plan of the finest scale alone, for tiles that start from the belief of the coarser scales."""
-        return replace(self, passes=self.passes[-1:], curvatures=self.curvatures[-1:])
+    def coarser(self) -> "Plan":
+        """The plan of all scales but the finest."""
+        limits = self.search.limits and (self.search.limits[0] / 2, self.search.limits[1] / 2)
+        search = replace(self.search, limits=limits)
+        return replace(self, search=search, passes=self.passes[:-1], curvatures=self.curvatures[:-1])
+
+    def finest(self, coarser: Parabolas) -> "Plan":
+        """The plan of the finest scale alone, which every tile of the picture shares.
+
+        `coarser` is the belief of the next coarser scale of the whole picture; it settles the range.
+        """
+        search = self.search.settled(coarser)
+        return replace(self, search=search, passes=self.passes[-1:], curvatures=self.curvatures[-1:])
 
     def to_dict(self) -> dict[str, Any]:
         """Exact numbers, ready for JSON."""

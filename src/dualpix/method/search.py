@@ -46,16 +46,21 @@ class Search:
         For stereo: share of the pixels that match better with a positive disparity than with a negative one.
     reach : int
         Pixels around a tile whose coarser disparities count for it; 0 gives all tiles the same range.
+    finest : (int, int) or None
+        The least and the largest disparity that the finest scale searches, if that is settled already.
     """
 
     limits: tuple[float, float] | None = None
     start: tuple[int, int] | None = None
     order: float | None = None
     reach: int = 0
+    finest: tuple[int, int] | None = None
 
     def at(self, factor: int, coarser: Parabolas | None = None, threads: int = 1) -> Span:
         """What the scale at 1/factor of the full size searches, given the belief of the next coarser scale."""
-        if self.limits:
+        if self.finest and factor == 1:
+            disparities = range(self.finest[0], self.finest[1] + 1)
+        elif self.limits:
             disparities = searched(self.limits, factor)
             if coarser:
                 disparities = narrowed(disparities, coarser, threads)
@@ -73,6 +78,11 @@ class Search:
             return self.limits
         ends = span.disparities if self.order is None else span.disparities[1:-1]
         return float(ends[0]), float(ends[-1])
+
+    def settled(self, coarser: Parabolas, threads: int = 1) -> "Search":
+        """The same search with the range of the finest scale settled by the belief of the whole coarser scale."""
+        disparities = self.at(1, coarser, threads).disparities
+        return replace(self, finest=(disparities[0], disparities[-1]))
 
     def within(self, limits: tuple[float, float]) -> "Search":
         """The same search with that range."""

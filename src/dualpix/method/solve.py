@@ -11,10 +11,11 @@ from ..run import Run
 from ..types import Map, Parabolas
 from .confidence import near_texture
 from .kinds import Method
-from .match import border_divisor, window_side
+from .match import border_divisor
 from .plan import Plan
 from .scales import Level, Pyramid
 from .search import Span
+from .window import window_side
 
 
 @dataclass(frozen=True, eq=False)

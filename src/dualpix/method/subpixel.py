@@ -1,4 +1,4 @@
-"""Where between whole disparities the minimum lies: the calibrated bias of the ``histeq`` vertex.
+"""The calibrated bias of the ``histeq`` vertex, which lies between whole disparities.
 
 The histogram-equalised kernel errs by up to 0.03 px in a way that depends on the offset x and on how sharp the picture
 is: on white noise the error even has the other sign. The table below is what ``python -m dualpix.subpixel`` prints.
@@ -8,7 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..types import Map
+from .. import _core
+from ..types import Map, as_row
+from .window import gaussian_taps
 
 # bias(x) at x = -1, -0.9 ... 1, px
 # fmt: off
@@ -40,10 +42,6 @@ def calibrate_histeq_bias(size: int = 512, seed: int = 0) -> list[float]:
 
 
 def _mean_error(left: Map, shift: float) -> float:
-    from .. import _core
-    from ..types import as_row
-    from .match import gaussian_taps
-
     width = left.shape[1]
     ramp = np.exp(2j * np.pi * np.fft.rfftfreq(width) * shift)
     right = np.fft.irfft(np.fft.rfft(left, axis=1) * ramp, width, axis=1).astype(np.float32)

@@ -1,1 +1,1 @@
-"""Pages and pictures for people."""
+"""Web pages that show results."""

@@ -1,4 +1,4 @@
-"""Pages to look at results with: plain HTML that opens from disk and asks for nothing but what stands in it."""
+"""Web pages as plain HTML. They open from disk and load nothing from the network."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ VOID = ("img", "input", "link", "meta")
 
 
 class Html(str):
-    """Markup. Any other string is text, and is escaped where it becomes part of a page."""
+    """Markup. Any other string is text, and is escaped when it becomes part of a page."""
 
 
 def element(tag: str, /, *children: str, **attributes: object) -> Html:
-    """``<tag attributes>children</tag>``; ``class_`` is written class, ``data_low`` data-low.
+    """``<tag attributes>children</tag>``.
 
-    An attribute that is None or False is left out, one that is True has no value.
+    The attribute ``class_`` is written class, ``data_low`` is written data-low. An attribute that is None or False is
+    left out; one that is True is written without a value.
     """
     given = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
     written = "".join(
@@ -29,7 +30,7 @@ def element(tag: str, /, *children: str, **attributes: object) -> Html:
 
 
 def joined(*children: str) -> Html:
-    """One after the other, what is not markup escaped."""
+    """The children in a row. Those that are not markup are escaped."""
     return Html("".join(child if isinstance(child, Html) else html.escape(child) for child in children))
 
 
@@ -39,17 +40,17 @@ def part(name: str) -> Html:
 
 
 def data_uri(kind: str, content: bytes) -> Html:
-    """The address of a picture that is its own content, such as of ``kind`` image/png."""
+    """An address that contains the picture itself. `kind` is its type, such as image/png."""
     return Html(f"data:{kind};base64,{b64encode(content).decode()}")
 
 
 def page(title: str, *body: str, style: str, script: str, policy: str | None = None) -> str:
-    """A whole page; `policy` is what the browser is to let it do (Content-Security-Policy)."""
+    """A whole page. `policy` is its Content-Security-Policy: what the browser lets it load and run."""
     head = joined(
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=policy) if policy else "",
-        element("link", rel="icon", href="data:,"),  # or browsers ask for one
+        element("link", rel="icon", href="data:,"),  # without it, browsers request an icon
         element("title", title),
         element("style", Html(style)),
     )
@@ -59,19 +60,19 @@ def page(title: str, *body: str, style: str, script: str, policy: str | None = N
 
 
 def scroll_box(table: Html, label: str, name: str = "") -> Html:
-    """A wide table that scrolls by itself, with the keyboard too."""
+    """A box in which a wide table scrolls, by mouse or keyboard."""
     return element("div", table, class_=f"scroll {name}".strip(), role="region", tabindex=0, aria_label=label)
 
 
 def wipe_box(pictures: Mapping[str, str], first: str, second: str) -> Html:
-    """Two of the pictures over each other, with a line to drag between them; ``wipe.js`` makes it move.
+    """Two pictures over each other, and a line between them that the user drags. It needs the script ``wipe.js``.
 
     Parameters
     ----------
     pictures
-        What each shows, by the name under which the script finds it.
+        All pictures the user can choose: what each shows, by the name under which the script finds it.
     first, second
-        The ones left and right of the line to begin with.
+        The names of the pictures that are shown first, left and right of the line.
     """
 
     def choice(text: str, name: str, chosen: str) -> Html:
@@ -91,9 +92,16 @@ def wipe_box(pictures: Mapping[str, str], first: str, second: str) -> Html:
 
 
 def wipe_page(title: str, text: str, pictures: Mapping[str, str], figures: Mapping[str, str]) -> str:
-    """A page that wipes between any two pictures of one width, given as file names beside it with what they show.
+    """A page that wipes between any two pictures of equal width, with a table of figures below.
 
-    Below stands a table of figures: what they are, and their value with its unit.
+    Parameters
+    ----------
+    title, text
+        The heading and the paragraph below it.
+    pictures
+        What each picture shows, by the name of its file. The files lie beside the page.
+    figures
+        The values, by what they are.
     """
     files = list(pictures)
     rows = (element("tr", element("th", name, scope="row"), element("td", value)) for name, value in figures.items())

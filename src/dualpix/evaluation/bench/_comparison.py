@@ -1,21 +1,27 @@
-"""The methods side by side: their times, where ours go, and their memory."""
+"""Methods side by side: time, time by stage, memory, and time of a whole process."""
 
+import math
+import time
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from ._cases import Case, Tell, Timed, Views, best_times
-from ._memory import peaks
+from ...io import encode_png
+from .. import process
+from ._measure import Case, Tell, Timed, Views, best_times, peaks
 from ._methods import NAMES, PRESETS, dual_pixel_cases, left_out, wide_cases
-from ._pairs import WIDE, shape, wide_pair
-from ._process import whole_process
+from ._pairs import WIDE, dual_pixel_pair, shape, wide_pair
 
 MEGAPIXELS, DISPARITIES = 3.0, 256  # of the stereo pair
+PROCESS_MEGAPIXELS = 1344 * 1008 / 1e6  # of the pair that whole processes read
+PROCESSES = ("dualpix disparity", "import cv2")
 
 
 def compare_times(
     views: Views, threads: int, largest: float, repeat: int, wanted: list[str], tell: Tell
 ) -> dict[str, Any]:
-    """The sections `methods` and `stages`, or the one that is wanted; stages are those of the best runs."""
+    """The sections `methods` and `stages`, if wanted. Stages are those of the best runs."""
     cases, (wide, disparities) = dual_pixel_cases(views, threads), _wide(threads, largest)
     if "methods" not in wanted:
         cases, wide = {name: cases[name] for name in PRESETS}, {"stereo": wide["stereo"]}
@@ -33,7 +39,7 @@ def compare_times(
 
 
 def compare_memory(views: Views, threads: int, largest: float, tell: Tell) -> dict[str, Any]:
-    """Peaks by method."""
+    """Peak memory by pair and method."""
     sections = {}
     for name, cases in {"pair": dual_pixel_cases(views, threads), "stereo pair": _wide(threads, largest)[0]}.items():
         size = _size(cases)
@@ -42,13 +48,40 @@ def compare_memory(views: Views, threads: int, largest: float, tell: Tell) -> di
     return sections
 
 
-def _shares(seconds: dict[str, float]) -> dict[str, dict[str, float]]:
-    whole = sum(seconds.values())
-    return {"seconds": seconds, "percent": {stage: 100 * part / whole for stage, part in seconds.items()}}
+def whole_process(threads: int, largest: float, repeat: int, tell: Tell) -> dict[str, Any]:
+    """Best time of the command ``dualpix disparity`` from start to end, and of a Python that only imports OpenCV.
+
+    What starting a process costs is part of both. NaN if a process failed.
+    """
+    views = dual_pixel_pair(min(PROCESS_MEGAPIXELS, largest), WIDE)
+    seconds: dict[str, list[float]] = {name: [] for name in PROCESSES}
+    with TemporaryDirectory() as folder:
+        left, right, out = (str(Path(folder, name)) for name in ("left.png", "right.png", "out.tiff"))
+        for path, view in zip((left, right), views, strict=True):
+            Path(path).write_bytes(encode_png(view))
+        asked = ["disparity", left, right, "-o", out, "--force", "--threads", str(threads)]
+        commands = process.python("from dualpix.cli import run; run()", *asked), process.python("import cv2")
+        for turn in range(repeat):
+            for name, command in zip(PROCESSES, commands, strict=True):
+                tell(f"{name}, {turn + 1} of {repeat}")
+                seconds[name].append(_time_of(command))
+    best = {name: math.nan if any(map(math.isnan, each)) else min(each) for name, each in seconds.items()}
+    height, width = views[0].shape
+    return {"width": width, "height": height, "seconds": best, "ratio": best[PROCESSES[0]] / best[PROCESSES[1]]}
+
+
+def _time_of(command: list[str]) -> float:
+    """Seconds of a command; NaN if it fails."""
+    start = time.perf_counter()
+    try:
+        process.run(command)
+    except process.ProcessError:
+        return math.nan
+    return time.perf_counter() - start
 
 
 def _wide(threads: int, largest: float) -> tuple[dict[str, Case], int]:
-    """The methods on a stereo pair, and as many disparities as a quarter of its width can hold."""
+    """The methods on a stereo pair, and its disparities: no more than a quarter of its width."""
     megapixels = min(MEGAPIXELS, largest)
     disparities = min(DISPARITIES, 16 * (shape(megapixels, WIDE)[1] // 64))
     return wide_cases(wide_pair(megapixels, disparities), disparities, threads), disparities
@@ -60,7 +93,12 @@ def _size(cases: Mapping[str, Case]) -> dict[str, int]:
 
 
 def _ratios(times: Mapping[str, Timed], base: str) -> dict[str, dict[str, float]]:
-    """To the time of the base."""
+    """Seconds of each method, and their ratio to those of the base."""
     return {
         name: {"seconds": timed.seconds, "ratio": timed.seconds / times[base].seconds} for name, timed in times.items()
     }
+
+
+def _shares(seconds: dict[str, float]) -> dict[str, dict[str, float]]:
+    whole = sum(seconds.values())
+    return {"seconds": seconds, "percent": {stage: 100 * part / whole for stage, part in seconds.items()}}

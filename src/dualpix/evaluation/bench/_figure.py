@@ -1,4 +1,4 @@
-"""A drawing of lines, bars and words, as SVG or as PNG."""
+"""Drawings made of lines, bars and text, written as SVG or PNG."""
 
 from typing import Any, NamedTuple
 
@@ -10,13 +10,13 @@ from ...render.pages import Html, element
 LIGHT = {"paper": "#ffffff", "ink": "#1c1f24", "quiet": "#565c67", "rule": "#d9dce2"}
 DARK = {"paper": "#14171c", "ink": "#e8eaee", "quiet": "#a3aab6", "rule": "#363c46"}
 COLOURS = {"ours": "#2f7fd6", "theirs": "#8b909a", "first": "#2f7fd6", "second": "#d9690b", "third": "#25966a"}
-LETTERS = 13  # px
-SCALE = 2  # pixels of a PNG for every one of the drawing
-FINE = 4  # bits behind the point of OpenCV's coordinates
+LETTERS = 13  # px, font size
+SCALE = 2  # a PNG has this many pixels for one of the drawing
+FRACTION = 4  # fractional bits of OpenCV's coordinates
 
 
 class Line(NamedTuple):
-    """A polyline; colours are names, as those above."""
+    """A polyline. The colour is a key of LIGHT or COLOURS, as for the other shapes."""
 
     points: list[tuple[float, float]]
     colour: str
@@ -34,7 +34,7 @@ class Bar(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A line of ASCII text that starts, ends or has its middle at x; y is its base line."""
+    """A line of ASCII text on the baseline y. The anchor says what is at x: its "start", "middle" or "end"."""
 
     text: str
     x: float
@@ -47,7 +47,7 @@ Shape = Line | Bar | Words
 
 
 def svg(shapes: list[Shape], width: int, height: int, label: str) -> bytes:
-    """In the colours of the reader's system, light or dark."""
+    """The drawing as SVG. It is light or dark, like the reader's system."""
     themed = f":root {{ {_variables(LIGHT)} }} @media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}"
     letters = f"text {{ font: {LETTERS}px system-ui, sans-serif; }} polyline {{ fill: none; stroke-linejoin: round; }}"
     picture = element(
@@ -81,7 +81,7 @@ def _svg(shape: Shape) -> Html:
 
 
 def png(shapes: list[Shape], width: int, height: int, label: str) -> bytes:
-    """In light colours, twice as large; nowhere to put a label."""
+    """The drawing as PNG, in light colours. A PNG has no label."""
     import cv2
 
     canvas = np.empty((SCALE * height, SCALE * width, 3), np.uint8)
@@ -94,20 +94,20 @@ def _draw(canvas: npt.NDArray[np.uint8], shape: Shape) -> None:
     import cv2
 
     code = (LIGHT | COLOURS)[shape.colour]
-    colour = tuple(int(code[i : i + 2], 16) for i in (5, 3, 1))  # OpenCV's order
+    colour = tuple(int(code[i : i + 2], 16) for i in (5, 3, 1))  # OpenCV wants BGR
 
     def pixels(*values: float) -> Any:
-        return [round(SCALE * value * 2**FINE) for value in values]
+        return [round(SCALE * value * 2**FRACTION) for value in values]
 
     if isinstance(shape, Line):
         points = np.array([pixels(*point) for point in shape.points], np.int32)
         thick = max(1, round(SCALE * shape.width))
-        cv2.polylines(canvas, [points], False, colour, thick, cv2.LINE_AA, FINE)
+        cv2.polylines(canvas, [points], False, colour, thick, cv2.LINE_AA, FRACTION)
     elif isinstance(shape, Bar):
         x0, y0, x1, y1 = (round(SCALE * v) for v in (shape.x, shape.y, shape.x + shape.width, shape.y + shape.height))
         canvas[y0:y1, x0:x1] = colour
     else:
-        font, size = cv2.FONT_HERSHEY_SIMPLEX, SCALE * LETTERS / 32  # whose letters are 32 px high
+        font, size = cv2.FONT_HERSHEY_SIMPLEX, SCALE * LETTERS / 32  # at size 1 the letters are 32 px high
         length = cv2.getTextSize(shape.text, font, size, 1)[0][0]
         x = SCALE * shape.x - length * {"start": 0, "middle": 0.5, "end": 1}[shape.anchor]
         cv2.putText(canvas, shape.text, (round(x), round(SCALE * shape.y)), font, size, colour, 1, cv2.LINE_AA)

@@ -1,4 +1,4 @@
-"""The kernels that take the time, against what the machine could do at best."""
+"""The kernels that take most of the time, compared with what the machine could do at best."""
 
 from functools import partial
 from typing import Any
@@ -6,75 +6,91 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ...method.aggregate import edge_weights, minimizer, one_pass
-from ...method.match import local_parabolas, window_taps
-from ...method.prepare import prepare
-from ...params import preset
+from ...baselines._planes import matched_planes
+from ...method.aggregate import edge_weights, one_pass
+from ...method.match import local_parabolas
+from ...method.search import Span
+from ...method.window import window_taps
+from ...params import Params, preset
 from ...run import opencv_threads
-from ...types import Map
-from ._cases import Tell, Views, in_turn
+from ...types import Map, Parabolas, Planes
+from ._measure import Tell, Views, in_turn
 from ._methods import COUNT, FIRST
 
-MULTIPLY_ADDS = 2e9  # enough for threads to start in no time
-SHORT = 4  # rounds of what is over soon, for each of the others
+MULTIPLY_ADDS = 2e9  # so many that the start of the threads does not count
+SHORT = 4  # rounds of the short runs for each round of the long ones
 
 
 def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, Any]:
-    """Times of the cost kernel and of aggregation passes of the default preset, their bounds, and time over bound."""
+    """Times of the cost kernel and of the aggregation of the default preset, and their lower bounds."""
     params = preset("auto").replace(subpixel="parabola")
     with opencv_threads(threads):
-        planes = prepare(list(views), params, threads)
-    searched = range(FIRST, FIRST + COUNT)
+        planes = matched_planes(*views, params.photometry, threads)
+
     tell("cost kernel and multiply-adds")
-
-    def match() -> tuple[Map, Map]:
-        return local_parabolas(planes.left, planes.right, searched, params, threads)
-
-    sums = {f"{n} lanes": partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads) for n in (4, 8, 16)}
-    slow = in_turn({"cost": match, **sums}, repeat)
-    adding = min(slow[name] for name in sums)
-
+    cost, adding = _time_cost(planes, params, threads, repeat)
     tell("aggregation and copies")
-    alpha, beta = match()
-    weights = edge_weights(planes.guide, params, threads)
-    A, B, target = (np.empty_like(alpha) for _ in range(3))
-    P = params.penalty * float(alpha.mean(dtype=np.float64))
-    tau = float(np.ravel(params.robust_tau)[0])
+    times = _time_aggregation(planes, params, threads, SHORT * repeat)
+
+    size = planes.left.nbytes
+    limits = {
+        "bytes_per_second": 2 * size / times["copy"],  # read and written
+        "multiply_adds_per_second": MULTIPLY_ADDS / adding,
+    }
+    # The window is applied along x and along y. Both sides of it share their taps, and so a multiply-add.
+    needed = 2.0 * len(window_taps(params.matching)) * planes.left.size * COUNT
+    moved = {
+        "edge weights": size + params.paths // 2 * (size // 2),  # the guide, and 16 bits for every edge of a pixel
+        "aggregation": 5 * size,  # alpha, beta, A, B, and the guide for the weights
+        "robust aggregation": 6 * size,  # and d
+    }
+    return {
+        "limits": limits,
+        "cost": {"multiply_adds": needed, **_against(cost, needed / limits["multiply_adds_per_second"])},
+        **{name: _moving(moved[name], times[name], limits) for name in moved},
+    }
+
+
+def _match(planes: Planes, params: Params, threads: int) -> Parabolas:
+    return local_parabolas(planes, Span(range(FIRST, FIRST + COUNT)), params.matching, threads)
+
+
+def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tuple[float, float]:
+    """Seconds of the cost kernel, and of MULTIPLY_ADDS with the best width of vectors."""
+    sums = {f"{n} lanes": partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads) for n in (4, 8, 16)}
+    times = in_turn({"cost": partial(_match, planes, params, threads), **sums}, rounds)
+    return times["cost"], min(times[name] for name in sums)
+
+
+def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, float]:
+    """Seconds of one pass of aggregation, plain and robust, of the edge weights, and of a copy of one map."""
+    local, settings = _match(planes, params, threads), params.aggregation
+    weights = edge_weights(planes.guide, settings, threads)
+    A, B, target = (np.empty_like(local.A) for _ in range(3))
+    P = settings.penalty * float(local.A.mean(dtype=np.float64))
+    tau = float(np.ravel(settings.robust_tau)[0])
 
     def run_pass(d: Map | None) -> None:
-        one_pass(alpha, beta, weights, A, B, params, P, d, 0 if d is None else tau, 1, 0, threads)
+        one_pass(local, weights, A, B, settings, P, d_in=d, tau=0 if d is None else tau, threads=threads)
 
     run_pass(None)
-    fast = in_turn(
+    return in_turn(
         {
             "copy": lambda: _core.copy(planes.left, target, threads),
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
             "aggregation": partial(run_pass, None),
-            "robust aggregation": partial(run_pass, minimizer(A, B)),
+            "robust aggregation": partial(run_pass, Parabolas(A, B).disparity()),
         },
-        SHORT * repeat,
+        rounds,
     )
-    limits = {
-        "bytes_per_second": 2 * target.nbytes / fast["copy"],  # read and written
-        "multiply_adds_per_second": MULTIPLY_ADDS / adding,
-    }
-    # The window along x and along y; both sides of it share their taps, and so a multiply-add.
-    needed = 2.0 * len(window_taps(params)) * alpha.size * COUNT
-    moved = {
-        "edge weights": planes.guide.nbytes + weights.nbytes,
-        "aggregation": 5 * alpha.nbytes,  # alpha, beta; A, B; and the guide, from which the weights come
-        "robust aggregation": 6 * alpha.nbytes,  # and d
-    }
-    return {
-        "limits": limits,
-        "cost": {"multiply_adds": needed, **_against(slow["cost"], needed / limits["multiply_adds_per_second"])},
-        **{name: _moving(size, fast[name], limits) for name, size in moved.items()},
-    }
 
 
-def _moving(moved: int, seconds: float, rates: dict[str, float]) -> dict[str, float]:
-    """Bounds are the time its traffic takes, each byte read or written once, and a copy of all these bytes."""
-    against = _against(seconds, moved / rates["bytes_per_second"])
+def _moving(moved: int, seconds: float, limits: dict[str, float]) -> dict[str, float]:
+    """A kernel and its bound: the time to move its data, each byte read or written once.
+
+    ``of_copy`` is the time of the kernel over that of a copy of the same data, which reads and writes each byte.
+    """
+    against = _against(seconds, moved / limits["bytes_per_second"])
     return {"bytes": moved, **against, "of_copy": against["ratio"] / 2}
 
 

@@ -1,4 +1,4 @@
-"""The methods that are compared: our presets, our own SGM and OpenCV's, by name."""
+"""The methods that are compared, by name: our presets, our own SGM and OpenCV's SGM."""
 
 from functools import partial
 from typing import Any
@@ -7,22 +7,24 @@ import numpy as np
 
 from ... import baselines
 from ...baselines._opencv import MODES
-from ...method import pipeline
+from ...method import api
 from ...types import full_scale
-from ._cases import Case, Image, Run, Views
+from ._measure import Case, Image, Method, Views
 
 PRESETS = ("auto", "dslr-a", "phone")
-FIRST, COUNT = -16, 32  # the disparities of semi-global matching on dual pixels
-VOLUME = 4e9  # bytes; what stores the costs of all disparities is left out where they need more
-BLOCK = 5  # px, the side of OpenCV's windows
+FIRST, COUNT = -16, 32  # first and number of disparities of semi-global matching on dual pixels
+VOLUME = 4e9  # bytes; methods that store the costs of all disparities are left out if these need more
+BLOCK = 5  # px, side of OpenCV's window
 NAMES = {"3way": "SGBM 3WAY", "5way": "SGBM 5-way", "hh4": "SGBM HH4", "hh": "SGBM HH"}
 
 
 def dual_pixel_cases(views: Views, threads: int) -> dict[str, Case]:
-    """Our presets and semi-global matching, which takes colours as they are; where there are any, grey as well."""
-    runs: dict[str, Run] = {name: partial(ours, preset=name) for name in PRESETS}
+    """Our presets and semi-global matching. OpenCV's runs on colour views, if there are any, and on grey ones."""
+    runs: dict[str, Method] = {name: partial(ours, preset=name) for name in PRESETS}
     runs["own SGM"] = partial(own_sgm, limits=(FIRST, FIRST + COUNT - 1))
-    theirs: dict[str, Run] = {name: partial(sgbm, mode=mode, first=FIRST, count=COUNT) for mode, name in NAMES.items()}
+    theirs: dict[str, Method] = {
+        name: partial(sgbm, mode=mode, first=FIRST, count=COUNT) for mode, name in NAMES.items()
+    }
     if views[0].ndim == 3:
         grey = {f"{NAMES[mode]}, grey": mode for mode in ("5way", "hh")}
         theirs |= {name: partial(grey_sgbm, mode=mode, first=FIRST, count=COUNT) for name, mode in grey.items()}
@@ -33,7 +35,7 @@ def dual_pixel_cases(views: Views, threads: int) -> dict[str, Case]:
 
 
 def left_out(views: Views) -> dict[str, str]:
-    """Why, by name."""
+    """The methods that are left out, and why."""
     gigabytes = 4e-9 * views[0].shape[0] * views[0].shape[1] * COUNT
     why = f"its costs need {gigabytes:.1f} GB, over {1e-9 * VOLUME:g}"
     storing = ("own SGM", NAMES["hh4"], NAMES["hh"], f"{NAMES['hh']}, grey")
@@ -41,8 +43,8 @@ def left_out(views: Views) -> dict[str, str]:
 
 
 def wide_cases(views: Views, disparities: int, threads: int) -> dict[str, Case]:
-    """Ordinary stereo, one view."""
-    runs: dict[str, Run] = {
+    """Our preset and OpenCV's SGM on an ordinary stereo pair."""
+    runs: dict[str, Method] = {
         "stereo": partial(ours, preset="stereo", range=(0, disparities - 1)),
         NAMES["hh"]: partial(sgbm, mode="hh", first=0, count=disparities),
     }
@@ -50,8 +52,8 @@ def wide_cases(views: Views, disparities: int, threads: int) -> dict[str, Case]:
 
 
 def ours(left: Image, right: Image, threads: int, preset: str, **options: Any) -> dict[str, float]:
-    """Our own method."""
-    return pipeline.disparity(left, right, preset, threads=threads, **options).timings
+    """Our own method; returns the seconds by stage."""
+    return api.disparity(left, right, preset, threads=threads, **options).timings
 
 
 def own_sgm(left: Image, right: Image, threads: int, limits: tuple[float, float]) -> None:
@@ -60,7 +62,7 @@ def own_sgm(left: Image, right: Image, threads: int, limits: tuple[float, float]
 
 
 def sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: int) -> None:
-    """OpenCV's, with its usual penalties, on the threads set for OpenCV."""
+    """OpenCV's semi-global matching with its usual penalties. OpenCV has its own setting for threads."""
     import cv2
 
     area = BLOCK**2 * (3 if left.ndim == 3 else 1)
@@ -69,7 +71,7 @@ def sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: 
 
 
 def grey_sgbm(left: Image, right: Image, threads: int, mode: str, first: int, count: int) -> None:
-    """The same of the views made grey."""
+    """The same on grey views, made from colour ones."""
     import cv2
 
     left, right = (np.asarray(cv2.cvtColor(view, cv2.COLOR_RGB2GRAY)) for view in (left, right))
@@ -77,5 +79,5 @@ def grey_sgbm(left: Image, right: Image, threads: int, mode: str, first: int, co
 
 
 def _bytes(view: Image) -> Image:
-    """OpenCV takes 8 bits."""
+    """The view in 8 bits, which OpenCV needs."""
     return view if view.dtype == np.uint8 else np.rint(view * (255 / full_scale(view.dtype))).astype(np.uint8)

@@ -1,24 +1,46 @@
-"""The pairs that are timed where none is given: noise of several sizes, displaced by a known disparity."""
+"""The pairs of a benchmark: those of the user, or simulated ones, a noise texture with a known disparity."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 
-from ._cases import Image, Views
+from ...errors import InputError
+from ...io import read_pair
+from ._measure import Image, Views
 
-LARGEST = 3.0  # px, the disparity of a dual-pixel pair on both sides of 0
+Source = Image | str | Path
+
+SMALLEST = 64  # px; windows and ranges do not fit into views with a shorter side
+LARGEST = 3.0  # px; the disparities of a dual-pixel pair reach from -LARGEST to LARGEST
 DUAL_PIXEL, WIDE = 5180 / 2940, 4 / 3  # width over height
 
 
+def given_or_simulated(left: Source | None, right: Source | None, megapixels: float) -> Views:
+    """The views of the user or, if none are given, a dual-pixel pair of that size."""
+    if left is None and right is None:
+        return dual_pixel_pair(megapixels)
+    if left is None or right is None:
+        raise InputError(f"{'left' if left is None else 'right'} is missing: give both views or none")
+    pair = read_pair(left, right)
+    if pair.left.ndim != pair.right.ndim or pair.left.dtype != pair.right.dtype:
+        raise InputError("left and right differ in channels or bit depth: give two views of one kind")
+    if min(pair.left.shape[:2]) < SMALLEST:
+        height, width = pair.left.shape[:2]
+        name = pair.source.get("left", "left")
+        raise InputError(f"{name} is {width}x{height} pixels: give views of {SMALLEST}x{SMALLEST} at least")
+    return pair.left, pair.right
+
+
 def dual_pixel_pair(megapixels: float, aspect: float = DUAL_PIXEL) -> Views:
-    """Grey 8-bit views of about that size, that wave through the plane in focus."""
+    """Grey 8-bit views of about that size: a wave that passes through the plane in focus."""
     height, width = shape(megapixels, aspect)
     x, y = _grid(height, width)
     return _displaced(LARGEST * np.cos(7 * x / width + 4 * y / height))
 
 
 def wide_pair(megapixels: float, disparities: int) -> Views:
-    """Grey 8-bit views of about that size: a slanted ground and spots before it, within 0 .. disparities."""
+    """Grey 8-bit views of about that size: a slanted ground and spots in front of it, from 0 to `disparities`."""
     height, width = shape(megapixels, WIDE)
     x, y = _grid(height, width)
     spots = np.cos(9 * x / width) * np.cos(7 * y / height) > 0.4
@@ -26,18 +48,18 @@ def wide_pair(megapixels: float, disparities: int) -> Views:
 
 
 def shape(megapixels: float, aspect: float) -> tuple[int, int]:
-    """Height and width of about so many pixels."""
+    """Height and width of a picture with that aspect ratio, width / height."""
     return round(math.sqrt(1e6 * megapixels / aspect)), round(math.sqrt(1e6 * megapixels * aspect))
 
 
 def _grid(height: int, width: int) -> tuple[Image, Image]:
-    """Columns x and rows y of all pixels."""
+    """x and y of all pixels."""
     x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
     return x, y
 
 
 def _displaced(d: Image) -> Views:
-    """left(x, y) = right(x - d, y)."""
+    """A noise texture as right view, and the left view with left(x, y) = right(x - d, y)."""
     import cv2
 
     height, width = d.shape

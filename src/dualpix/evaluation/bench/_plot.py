@@ -1,4 +1,4 @@
-"""The record as one picture: bars of times and memory, and lines of how they grow."""
+"""The record of a benchmark as one picture: bars of time and memory, and lines that show how they grow."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,32 +10,31 @@ from ._methods import COUNT, NAMES, PRESETS
 from ._text import threads
 
 FORMATS: dict[str, Callable[[list[Shape], int, int, str], bytes]] = {".svg": svg, ".png": png}
-SHOWN = ("methods", "scaling", "memory")  # sections
+SHOWN = ("methods", "scaling", "memory")  # sections that have panels
 OURS = (*PRESETS, "stereo", "own SGM")
 COLOURS = ("first", "second", "third")
-PANEL = 430  # px, the width of a panel
-BARS, LINES = 40, 330  # px, the height of the panels: of bars without their rows, of lines
-ROW = 22  # px, of a bar
-NAME, VALUE = 130, 60  # px beside the bars
-AXES = (46, 88, PANEL - 20, LINES - 46)  # left, top, right, bottom of the lines' axes
+PANEL = 430  # px, width of a panel
+BARS = 40  # px, height of a panel of bars without the bars
+LINES = 330  # px, height of a panel of lines
+ROW = 22  # px, height of a bar with its gap
+NAME, VALUE = 130, 60  # px, room for the names left of the bars and for the figures right of them
+AXES = (46, 88, PANEL - 20, LINES - 46)  # left, top, right, bottom of the axes in a panel of lines
 LABEL = "Bars of times and peak memory by method; lines of time and memory by disparities, megapixels and threads."
-GAP = 24  # px, around panels
+GAP = 24  # px, around every panel
 
-Panel = tuple[list[Shape], int]  # drawn at the origin, and its height
+Panel = tuple[list[Shape], int]  # shapes, with the corner of the panel at the origin; and the height of the panel
 
 
 def check_plot(path: str, sections: Sequence[str]) -> None:
-    """Refuse what cannot be drawn before anything is measured."""
+    """Check before anything is measured that the plot can be drawn; raise OutputError if not."""
     if not path.lower().endswith(tuple(FORMATS)):
         raise OutputError(f"{path}: a plot is an .svg or .png file: give it one of these suffixes")
     if sections and not set(sections) & set(SHOWN):
-        raise OutputError(
-            f"{path}: a plot shows {', '.join(SHOWN)}, none of which is measured: add one of them to --only"
-        )
+        raise OutputError(f"{path}: a plot shows the sections {', '.join(SHOWN)}: add one of them to --only")
 
 
 def encode_plot(path: str, record: Mapping[str, Any]) -> bytes:
-    """The picture as the suffix says."""
+    """The picture, in the format that the suffix names."""
     panels = list(_panels(record))
     shapes: list[Shape] = []
     y = GAP
@@ -93,7 +92,7 @@ def _nothing(title: str) -> Panel:
 
 
 def _lines(title: str, series: Mapping[str, Any], what: str) -> Panel:
-    """Both axes logarithmic; the names above the axes, with the exponents."""
+    """Lines over logarithmic axes. A legend above them shows names and exponents."""
     left, top, right, bottom = AXES
     xs = sorted({x for each in series.values() for x in each["x"]})
     ys = [y for each in series.values() for y in each[what] if math.isfinite(y) and y > 0]
@@ -118,25 +117,25 @@ def _lines(title: str, series: Mapping[str, Any], what: str) -> Panel:
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """Logarithmic; in the middle where there is one value."""
+    """A logarithmic scale from low..high to start..end. If low equals high, every value is in the middle."""
     span = math.log(high / low)
     return lambda value: start + (end - start) * (math.log(value / low) / span if span else 0.5)
 
 
 def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """The round numbers around the values."""
+    """The round numbers just below and just above all values."""
     rounds = _rounds(min(values) / 2.6, max(values) * 2.6)
     return max(r for r in rounds if r <= min(values)), min(r for r in rounds if r >= max(values))
 
 
 def _levels(low: float, high: float) -> list[float]:
-    """Round numbers, at most seven."""
+    """At most seven round numbers from low to high."""
     rounds = _rounds(low, high)
     return rounds if len(rounds) <= 7 else [r for r in rounds if f"{r:e}"[0] == "1"] or rounds[:: len(rounds) // 7 + 1]
 
 
 def _rounds(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10 .. between low and high."""
+    """All of 1, 2, 5, 10, 20 ... from low to high."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = (float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5))
     return [value for value in found if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]

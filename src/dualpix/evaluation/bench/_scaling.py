@@ -1,4 +1,4 @@
-"""How time and memory grow with disparities, pixels and threads, and the exponents of that growth."""
+"""How time and memory grow with the number of disparities, pixels and threads."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,26 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from ._cases import Case, Tell, Views, best_times
-from ._memory import peaks
+from ._measure import Case, Tell, Views, best_times, peaks
 from ._methods import ours
 from ._pairs import WIDE, dual_pixel_pair, shape, wide_pair
 
-COUNTS = (16, 32, 64, 128, 256, 512)  # disparities
-TIMED_ON = 0.8  # megapixels, just wide enough for all of them
-HELD_BY = 3.0  # the same for memory, of which a pair as small has too little beside what tiles and tables take
-GROWTH = (32, 512)
+COUNTS = (16, 32, 64, 128, 256, 512)  # numbers of disparities
+TIME_MEGAPIXELS = 0.8  # of the pair for times: just wide enough for all COUNTS
+MEMORY_MEGAPIXELS = 3.0  # of the pair for memory: on a smaller one, fixed tables would outweigh its maps
+GROWTH = (32, 512)  # the numbers of disparities whose memory is compared
 SERIES: dict[str, dict[str, Any]] = {
     "stereo": {"preset": "stereo"},
     "auto": {"preset": "auto"},
     "auto, one scale": {"preset": "auto", "iterations": (4,)},
 }
-MEGAPIXELS = (0.3, 1.0, 3.0, 8.0, 24.0)  # or a part of each, where no pair may be as large
-LEAST = 0.0099  # megapixels, so that windows fit in
+MEGAPIXELS = (0.3, 1.0, 3.0, 8.0, 24.0)  # reduced in proportion if the largest is not allowed
+LEAST = 0.0099  # megapixels; windows do not fit into smaller pairs
 
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """k of the power law y ~ x^k nearest in the logarithms; None if there are no two points."""
+    """The k of the power law y ~ x^k, by least squares in the logarithms; None for fewer than two points."""
     if len(x) < 2 or not all(math.isfinite(value) and value > 0 for value in y):
         return None
     u, v = (np.log(values) - np.mean(np.log(values)) for values in (x, y))
@@ -35,15 +34,15 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> float | None:
 
 def over_disparities(threads: int, largest: float, repeat: int, tell: Tell) -> dict[str, Any]:
     """Seconds by method and number of disparities."""
-    cases = _disparity_cases(threads, min(largest, TIMED_ON))
+    cases = _disparity_cases(threads, min(largest, TIME_MEGAPIXELS))
     times = best_times(cases, repeat, tell)
     seconds = {name: {n: times[name, n].seconds for n in counts} for name, counts in _counts(cases).items()}
     return {name: _series(points) for name, points in seconds.items()}
 
 
 def memory_over_disparities(threads: int, largest: float, tell: Tell) -> dict[str, Any]:
-    """MB above the views, and how they grow from GROWTH's first number of disparities to its last."""
-    cases = _disparity_cases(threads, min(largest, HELD_BY))
+    """MB of the method alone, and their ratio between the two numbers of disparities in GROWTH."""
+    cases = _disparity_cases(threads, min(largest, MEMORY_MEGAPIXELS))
     found = peaks(cases, tell)
     grown = {}
     for name, counts in _counts(cases).items():
@@ -54,7 +53,7 @@ def memory_over_disparities(threads: int, largest: float, tell: Tell) -> dict[st
 
 
 def over_pixels(threads: int, largest: float, repeat: int, tell: Tell) -> dict[str, Any]:
-    """Seconds of the default preset on simulated pairs, megapixels."""
+    """Seconds of the default preset by megapixels."""
     sizes = [size * min(1, largest / MEGAPIXELS[-1]) for size in MEGAPIXELS]
     sizes = [size for size in sizes if size >= LEAST]
     cases = {size: Case(partial(ours, preset="auto"), dual_pixel_pair(size), threads) for size in sizes}
@@ -63,7 +62,7 @@ def over_pixels(threads: int, largest: float, repeat: int, tell: Tell) -> dict[s
 
 
 def over_threads(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, Any]:
-    """Seconds and speed-up of the default preset on 1, 2, 4 .. threads."""
+    """Seconds and speed-up of the default preset on 1, 2, 4 ... threads."""
     numbers = [n for n in (2**k for k in range(11)) if n < threads] + [threads]
     cases = {n: Case(partial(ours, preset="auto"), views, n) for n in numbers}
     times = best_times(cases, repeat, lambda text: tell(f"auto, threads {text}"))
@@ -72,10 +71,10 @@ def over_threads(views: Views, threads: int, repeat: int, tell: Tell) -> dict[st
 
 
 def _disparity_cases(threads: int, size: float) -> dict[tuple[str, int], Case]:
-    """By method and number of disparities: those that half the width can hold.
+    """Cases by method and number of disparities.
 
-    Stereo gets a pair that needs them all. A dual-pixel pair does not, and coarser scales tell the finer ones; with one
-    scale all are searched.
+    The stereo pair needs all the disparities that are searched. The dual-pixel pair needs few: with several scales, the
+    finer ones search only what the coarser ones have found; with one scale, all disparities are searched.
     """
     dual = dual_pixel_pair(size)
     cases = {}
@@ -87,7 +86,7 @@ def _disparity_cases(threads: int, size: float) -> dict[tuple[str, int], Case]:
 
 
 def fitting(megapixels: float) -> list[int]:
-    """Those of COUNTS that half the width of a pair can hold; the first always."""
+    """The COUNTS up to half the width of a pair of that size, and always the first."""
     width = shape(megapixels, WIDE)[1]
     return [n for n in COUNTS if n == COUNTS[0] or 2 * n <= width]
 

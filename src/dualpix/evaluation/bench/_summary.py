@@ -1,16 +1,16 @@
-"""The figures that tell the most, one each."""
+"""The most important figures of a benchmark."""
 
 import math
 from typing import Any
 
-from ...method.pipeline import PASSES
+from ...method.scales import PASSES
+from ._comparison import PROCESSES
 from ._methods import COUNT, NAMES
-from ._process import NAMES as PROCESSES
 from ._scaling import GROWTH
 
 
 def summary(measured: dict[str, Any]) -> dict[str, float]:
-    """By what they are, of the sections that were measured."""
+    """The figures of the sections that were measured, by a label that explains them."""
     parts = {"methods": _of_methods, "kernels": _of_kernels, "memory": _of_memory, "scaling": _of_scaling}
     found: dict[str, float] = {}
     for name, part in parts.items():

@@ -1,4 +1,4 @@
-"""The record in tables, for people."""
+"""The record of a benchmark as text tables."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ THREADS = ("x", "seconds", "speed_up")
 
 
 def bench_lines(record: dict[str, Any]) -> str:
-    """All that was measured, the summary last."""
+    """Tables of everything that was measured, and the summary at the end."""
     writers = {
         "methods": _methods,
         "stages": _stages,
@@ -26,7 +26,7 @@ def bench_lines(record: dict[str, Any]) -> str:
 
 
 def threads(record: Mapping[str, Any]) -> str:
-    """How many, in words."""
+    """The number of threads, in words."""
     return f"{record['threads']} thread{'s' * (record['threads'] > 1)}"
 
 

@@ -1,4 +1,4 @@
-"""A comparison of methods as one page: who is best, every map beside the truth, and what exactly was run."""
+"""A comparison of methods as one HTML page: the ranking, all maps beside the truth, parameters and versions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["report_page"]
 
 
 def report_page(comparison: Comparison) -> str:
-    """One HTML page that needs nothing but itself.
+    """The page, which needs no other file.
 
-    It ranks the methods and shows sparsification curves; for every scene the photograph, the ground truth, and of each
-    method the map, its error and its confidence, with their values under the pointer; all parameters and versions.
-    The more there is to show, the smaller the pictures: 20 scenes of 5 methods are always under 15 MB.
+    It shows the ranking of the methods, the sparsification curves, and all parameters and versions. For every scene it
+    shows the photograph, the ground truth and, for each method, the map, its error and its confidence; pointing at a
+    picture shows the values. Pictures get smaller with their number: 20 scenes of 5 methods stay under 15 MB.
     """
     ranked = comparison.ranked()
     looks = [look_at(comparison, scene) for scene in comparison.scenes]
@@ -44,7 +44,7 @@ def report_page(comparison: Comparison) -> str:
 
 
 def _record(comparison: Comparison, ranked: list[str]) -> Html:
-    """What was run, to run it again."""
+    """The parameters and versions, so that the comparison can be repeated."""
 
     def folded(title: str, values: dict[str, object]) -> Html:
         return element("details", element("summary", title), element("pre", to_json(values)))

@@ -1,4 +1,7 @@
-"""Does a confidence know where its map is wrong? The error that is left when the least confident pixels are dropped."""
+"""Sparsification curves: the error of a map when its least confident pixels are dropped.
+
+The curve of a good confidence falls: its least confident pixels are the ones that are wrong.
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,16 +15,16 @@ from ._ranking import number
 
 DROPPED = tuple(range(0, 95, 5))  # percent
 TABULATED = (0, 10, 25, 50)
-COLOURS = 8  # of curves, in report.css; more curves repeat them, dashed
-TEXT = """Mean absolute error that is left when a method drops the pixels it is least sure of; mean over the scenes,
-from the pixels shown below. It falls where the confidence knows which pixels are wrong."""
+COLOURS = 8  # in report.css; further curves use them again, dashed
+TEXT = """Mean absolute error of each method after dropping its least confident pixels: mean over the scenes, computed
+from the pixels shown below. The curve falls if the confidence is low where the map is wrong."""
 
-WIDTH, HEIGHT = 400, 250  # of the chart and, inside, of its axes
-LEFT, RIGHT, TOP, BOTTOM = 50, 388, 26, 206
+WIDTH, HEIGHT = 400, 250  # of the chart
+LEFT, RIGHT, TOP, BOTTOM = 50, 388, 26, 206  # of its axes
 
 
 def sparsification(looks: Sequence[Look], ranked: list[str]) -> Html:
-    """Chart and table of the methods that tell their confidence; nothing if none does."""
+    """Chart and table of the methods that have a confidence; empty if none has."""
     found = {method: _mean_curve(looks, method) for method in ranked}
     curves = {method: curve for method, curve in found.items() if curve is not None}
     if not curves:
@@ -36,9 +39,9 @@ def sparsification(looks: Sequence[Look], ranked: list[str]) -> Html:
 
 
 def curve(error: Map, confidence: Map, weight: Map) -> list[float] | None:
-    """Weighted mean of the error for every share of DROPPED; None if there is nothing to average.
+    """Weighted mean of the error after dropping each of the percentages DROPPED; None if no pixel has an error.
 
-    Pixels of one confidence are dropped together or not at all; where it is NaN it counts as 0.
+    Pixels of equal confidence are dropped together or not at all. A confidence that is NaN counts as 0.
     """
     counted = np.isfinite(error) & (weight > 0)
     if not counted.any():
@@ -46,7 +49,7 @@ def curve(error: Map, confidence: Map, weight: Map) -> list[float] | None:
     e, c, w = error[counted], np.nan_to_num(confidence[counted]), weight[counted].astype(np.float64)
     order = np.argsort(c)
     e, c, w = e[order], c[order], w[order]
-    # Sums over all pixels from one on; the first pixel kept is the first of its confidence.
+    # Sums from each pixel to the last. The first pixel that is kept is the first of its confidence.
     left_error, left_weight = (np.cumsum(each[::-1])[::-1] for each in (w * e, w))
     first = np.searchsorted(c, c[np.multiply(DROPPED, c.size) // 100])
     kept: list[float] = (left_error[first] / left_weight[first]).tolist()
@@ -116,7 +119,7 @@ def _style(i: int) -> str:
 
 
 def _axis(highest: float) -> tuple[float, int]:
-    """A round step, and how many of them reach the highest value: at most 5."""
+    """The step between the marks of an axis, a round number, and the number of steps: at most 5."""
     power = 10.0 ** math.floor(math.log10(highest)) if highest > 0 else 1.0
     step = next(power * factor for factor in (0.2, 0.5, 1, 2) if power * factor * 5 >= highest)
     return step, max(1, math.ceil(highest / step))

@@ -1,4 +1,4 @@
-"""Scenes as the page shows them: small, every map in the unit of the truth, on scales that all methods share."""
+"""Scenes as the page shows them: reduced, with all maps in the unit of the truth and on common colour scales."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,12 +10,12 @@ from ..outcomes import Comparison, Outcome, Scene
 from ..samples import fit_into, sampled
 from ._pictures import STEPS, Image, Scale, shrunk
 
-COARSE = STEPS // 4  # steps of errors and confidences
+COARSE = STEPS // 4  # steps of the scales of errors and confidences
 
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """Of one method on one scene."""
+    """The maps of one method on one scene. `values` are in the unit of the truth."""
 
     values: Map
     error: Map
@@ -24,7 +24,10 @@ class Maps:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A scene with at most LARGEST pixels a side; `maps` of the methods that gave one, `outcomes` of all that ran."""
+    """A scene, reduced to at most LARGEST pixels a side.
+
+    `outcomes` has all methods that ran, `maps` those that gave a map.
+    """
 
     scene: Scene
     photo: Image
@@ -35,7 +38,7 @@ class Look:
 
     @cached_property
     def values_scale(self) -> Scale:
-        """That of the truth, with some room for maps that go beyond."""
+        """The scale of truth and maps: the range of the truth with a margin, as maps may exceed it."""
         known = self.truth[np.isfinite(self.truth)]
         low, high = np.percentile(known, (1, 99)).tolist() if known.size else (0.0, 1.0)
         room = 0.1 * (high - low) or 0.5
@@ -43,7 +46,7 @@ class Look:
 
     @cached_property
     def error_scale(self) -> Scale:
-        """Up to what 95 % of the pixels of the median method stay below."""
+        """The scale of errors: up to the 95th percentile of the errors, taken as median over the methods."""
         errors = [maps.error[np.isfinite(maps.error)] for maps in self.maps.values()]
         highest = [float(np.percentile(error, 95)) for error in errors if error.size]
         low, high, _ = self.values_scale
@@ -51,7 +54,7 @@ class Look:
 
 
 def look_at(comparison: Comparison, scene: Scene) -> Look:
-    """The scene and what the methods made of it."""
+    """A scene and the maps of all methods, ready to be shown."""
     shape = fit_into(scene.truth.shape)
     truth = sampled(scene.truth, shape)
     weight = np.ones_like(truth) if scene.weight is None else sampled(scene.weight, shape)
@@ -69,7 +72,7 @@ def look_at(comparison: Comparison, scene: Scene) -> Look:
 
 
 def fitted(x: Map, y: Map, w: Map) -> Map:
-    """a x + b for the a, b that minimise the sum of w (a x + b - y)^2; NaN if there is nothing to compare."""
+    """a x + b for the a, b that minimise the sum of w (a x + b - y)^2; NaN if x and y share no pixel."""
     valid = np.isfinite(x) & np.isfinite(y) & (w > 0)
     if not valid.any():
         return np.full_like(x, np.nan)

@@ -1,4 +1,4 @@
-"""Maps and photographs small enough for a page, painted so that a script can read the values off the colours."""
+"""Maps and photographs as small image files. A script can read the values of a map from its colours."""
 
 import math
 import struct
@@ -14,15 +14,15 @@ from ...types import Map, full_scale
 
 Image = npt.NDArray[np.uint8]
 
-STEPS = 252  # between the 253 colours; with the grey of invalid pixels they fit into a palette of 8 bits
-GREY = 128
+STEPS = 252  # between 253 colours; with the grey of invalid pixels they fit into a palette of 8 bits
+GREY = 128  # of invalid pixels
 JPEG_QUALITY = 82
 
 
 class Scale(NamedTuple):
-    """The values that the first and the last colour stand for, and into how many steps what lies between is rounded.
+    """A colour scale: the values of the first and the last colour, and the number of steps between them.
 
-    `steps` divides STEPS: fewer steps make smaller files.
+    `steps` must divide STEPS. Fewer steps make smaller files.
     """
 
     low: float
@@ -31,24 +31,24 @@ class Scale(NamedTuple):
 
     @property
     def digits(self) -> int:
-        """Decimals that show a step."""
+        """The number of decimals that a step needs."""
         return max(0, math.ceil(-math.log10((self.high - self.low) / self.steps)))
 
 
 def painted(values: Map, scale: Scale) -> bytes:
-    """PNG of the map in the colours of previews. The palette's index is 0 where NaN, else 1 plus the step."""
+    """PNG of the map in the colours of previews. Indices of the palette: 0 where NaN, else 1 plus the step."""
     share = (np.clip(values, scale.low, scale.high, dtype=np.float64) - scale.low) / (scale.high - scale.low)
     step = np.rint(np.nan_to_num(share) * scale.steps) * (STEPS // scale.steps)
     return _indexed_png(np.where(np.isnan(values), 0, step + 1).astype(np.uint8))
 
 
 def ramp() -> bytes:
-    """PNG of all colours in a row, low to high."""
+    """PNG of all colours in one row, from low to high."""
     return _indexed_png(np.arange(1, STEPS + 2, dtype=np.uint8)[None])
 
 
 def shrunk(image: npt.NDArray[Any], shape: tuple[int, int]) -> Image:
-    """An image (HxW or HxWx3; uint8, uint16 or float in [0, 1]) of that size, by means over its pixels."""
+    """An image (HxW or HxWx3; uint8, uint16 or float in [0, 1]) reduced to that size by averaging."""
     import cv2
 
     small = cv2.resize(image, shape[::-1], interpolation=cv2.INTER_AREA).astype(np.float32)
@@ -70,10 +70,10 @@ def _palette() -> bytes:
 
 
 def _indexed_png(levels: Image) -> bytes:
-    """With the palette, which OpenCV cannot write; rows in filter 2 of the format, less the row above modulo 256."""
+    """PNG with the palette, which OpenCV cannot write. Rows use filter 2 of PNG: the difference to the row above."""
     height, width = levels.shape
     rows = np.insert(np.diff(levels, axis=0, prepend=np.uint8(0)), 0, 2, axis=1)
-    squeeze = zlib.compressobj(strategy=zlib.Z_RLE)  # on such rows as good as the slowest level, 30 times as fast
+    squeeze = zlib.compressobj(strategy=zlib.Z_RLE)  # files as small as at the slowest level, 30 times as fast
     data = squeeze.compress(rows.tobytes()) + squeeze.flush()
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)  # 8 bits, indexed
     chunks = (b"IHDR" + header, b"PLTE" + _palette(), b"IDAT" + data, b"IEND")

@@ -1,4 +1,4 @@
-"""Who is best: the table of all methods, and what is missing from it."""
+"""The ranking of the methods, and the list of scenes and maps that are missing."""
 
 import math
 from collections import Counter
@@ -17,7 +17,23 @@ Figures = dict[str, float]
 
 
 class _Column(NamedTuple):
-    """A figure of every method, its median where both are shown; which is best, min, max or none, and of whom."""
+    """A column of the table.
+
+    Attributes
+    ----------
+    group, label : str
+        Heads: the protocol, and the figure with its unit.
+    digits : int
+        Number of decimals.
+    best : callable or None
+        Chooses the best figure, `min` or `max`; None if none is best.
+    rivals : list of str
+        The methods among which the best is chosen.
+    figures : dict
+        By method.
+    medians : dict or None
+        By method, if they are shown below the figures.
+    """
 
     group: str
     label: str
@@ -29,7 +45,7 @@ class _Column(NamedTuple):
 
 
 def summary(comparison: Comparison) -> str:
-    """What was compared, in a sentence or two."""
+    """What was compared, in one sentence."""
     protocol, score = comparison.measure
     methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
     label = _shown(score).label.removesuffix(", %").removesuffix(", px")
@@ -38,7 +54,7 @@ def summary(comparison: Comparison) -> str:
 
 
 def ranking(comparison: Comparison, ranked: list[str]) -> Html:
-    """The table."""
+    """The table of all methods, best first."""
     counts = {method: len(comparison.finished(method)) for method in ranked}
     complete = [method for method in ranked if counts[method] == max(counts.values())]
     columns = list(_columns(comparison, ranked, complete))
@@ -51,9 +67,9 @@ def ranking(comparison: Comparison, ranked: list[str]) -> Html:
         )
         for place, method in enumerate(ranked, 1)
     )
-    note = "Large figures are means over the scenes (memory: the largest), small ones medians; the best are bold."
+    note = "Large figures are means over the scenes (memory: the maximum), small ones medians. The best are bold."
     if len(complete) < len(ranked):
-        note += " Methods that have no map of some scenes stand last, as their figures are of other scenes."
+        note += " Methods that failed on some scenes come last, because their figures are over fewer scenes."
     if any(map(comparison.partial, ranked)):
         note += f" A method so marked {partial_note(comparison)}."
     table = element("table", _head(columns), element("tbody", *rows), class_="ranking")
@@ -61,7 +77,7 @@ def ranking(comparison: Comparison, ranked: list[str]) -> Html:
 
 
 def failures(comparison: Comparison) -> Html:
-    """Scenes that were left out and methods that failed, each with its reason."""
+    """Scenes that were skipped and methods that failed, each with its reason."""
     skipped = (joined(element("b", scene), f" was left out: {why}") for scene, why in comparison.skipped.items())
     failed = (
         joined(element("b", each.method), " failed on ", element("b", each.scene), f": {each.error}")
@@ -75,12 +91,12 @@ def failures(comparison: Comparison) -> Html:
 
 
 def score_text(score: str, value: float) -> str:
-    """The value with as many digits as mean something."""
+    """The value of a score with the decimals that suit it."""
     return number(value, _shown(score).digits)
 
 
 def number(value: float, digits: int) -> str:
-    """As in the tables of the command."""
+    """A number as in the tables of the command, with an en dash for NaN."""
     return NOTHING if math.isnan(value) else tables.number(value, digits)
 
 
@@ -99,7 +115,7 @@ def _mark(comparison: Comparison, method: str) -> Html:
 
 
 def _columns(comparison: Comparison, ranked: list[str], complete: list[str]) -> Iterator[_Column]:
-    """Scores, those of the ranking's protocol first and its measure before all; then what they cost."""
+    """The columns: scores, with the measure and its protocol first; then coverage, time, memory and scenes."""
     every = (scores for each in comparison.outcomes for scores in each.scores.items())
     found = dict.fromkeys((protocol, score) for protocol, scores in every for score in scores if score != "coverage")
     measure = comparison.measure
@@ -128,7 +144,7 @@ def _columns(comparison: Comparison, ranked: list[str], complete: list[str]) -> 
 
 
 def _head(columns: list[_Column]) -> Html:
-    """Protocols, and under them their scores as buttons to sort by."""
+    """The head of the table: protocols, and below them their scores, which are buttons that sort the rows."""
     spans = Counter(column.group for column in columns)
     over = (element("th", group, colspan=span, scope="colgroup") for group, span in spans.items())
     labels = ["#", "method", *(column.label for column in columns)]
@@ -140,7 +156,7 @@ def _head(columns: list[_Column]) -> Html:
 
 
 def _cell(column: _Column, method: str) -> Html:
-    """The figure and under it the median, bold if it is a rival's and no other has a better one."""
+    """The figure of a method and its median below it. The best figure of the rivals is bold."""
 
     def figure(figures: Figures) -> Html:
         text = number(figures[method], column.digits)

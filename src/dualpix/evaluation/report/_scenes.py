@@ -1,4 +1,4 @@
-"""The pictures of every scene: two large ones to wipe between, all small ones, and the values under the pointer."""
+"""The pictures of every scene: two large ones to wipe between, a gallery, and the values under the pointer."""
 
 import math
 from collections.abc import Sequence
@@ -12,35 +12,35 @@ from ._looks import COARSE, Look
 from ._pictures import STEPS, Scale, painted, photograph, ramp, shrunk
 from ._ranking import NOTHING, number, score_text
 
-SMALLEST = 160  # px, the longer side of the pictures
-ROOM = 14_000_000  # bytes for all scenes: with the rest, the page stays under 15 MB
+SMALLEST = 160  # px, longer side of the smallest pictures
+ROOM = 14_000_000  # bytes for all scenes, so that the whole page stays under 15 MB
 
-RELATIVE = """The ground truth is known up to scale and offset only, so each map was fitted to it, as a · disparity + b
-with the a and b of least squares, weighted if the data set has weights. Values and errors are in the truth's unit."""
+RELATIVE = """The ground truth is known only up to scale and offset, so each map was fitted to it: a · disparity + b,
+with a and b by least squares, weighted if the data set has weights. Values and errors are in the unit of the truth."""
 IN_PIXELS = "Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer."
-SHOWN = f"""All maps of a scene share one colour scale; grey is where there is no value. Maps too large for the page are
+SHOWN = f"""All maps of a scene share one colour scale; grey pixels have no value. Maps too large for the page are
 reduced by taking single pixels, not means. Values are rounded to 1/{STEPS} of their scale, errors and confidences to
 1/{COARSE}."""
 HANDLING = """Drag across the large picture, or move the slider, to wipe between two pictures. Point at any picture, or
-touch it, for the values of all methods there; click a small one to see it large."""
+touch it, to see the values of all methods there. Click a small picture to see it large."""
 
 CONFIDENCE = Scale(0, 1, COARSE)
 ENDS = {"truth": ("≤ ", "≥ "), "map": ("≤ ", "≥ "), "error": ("", "≥ "), "confidence": ("", "")}
 
 
 class _Picture(NamedTuple):
-    """`id` is unique on the page."""
+    """A picture of the page. Its `id` is unique."""
 
     id: str
     text: str
     image: Html
 
 
-Pictures = dict[tuple[str, str], _Picture]  # by method, "" for the scene itself, and kind
+Pictures = dict[tuple[str, str], _Picture]  # by method ("" for the scene itself) and kind
 
 
 def scenes(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> Html:
-    """All of them, with a word on how to read them."""
+    """All scenes, and a text on how to read them."""
     if not looks:
         return Html()
     links = (element("a", look.scene.name, href=f"#scene-{n}") for n, look in enumerate(looks, 1))
@@ -57,7 +57,7 @@ def scenes(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> 
 
 
 def _fitting(comparison: Comparison, look: Look, ranked: list[str], n: int, room: int) -> Html:
-    """A scene with pictures as large as there is room for."""
+    """A scene with pictures as large as the room in bytes allows."""
     side = LARGEST
     while len(section := _section(comparison, look, ranked, n, side)) > room and side > SMALLEST:
         side = max(SMALLEST, int(side * min(0.95, math.sqrt(room / len(section)))))
@@ -109,7 +109,7 @@ def _pictures(look: Look, ranked: list[str], prefix: str, side: int) -> Pictures
 
 
 def _readable(kind: str, scale: Scale) -> dict[str, object]:
-    """What the script needs to read values off the colours; at the ends the value may be beyond."""
+    """What the script needs to read values from the colours, and its marks for values beyond the ends."""
     below, above = ENDS[kind]
     return {
         "data_low": f"{scale.low:.6g}",
@@ -121,7 +121,7 @@ def _readable(kind: str, scale: Scale) -> dict[str, object]:
 
 
 def _readout(look: Look, ranked: list[str], pictures: Pictures) -> Html:
-    """A table the script fills in: what each method says about the pixel pointed at."""
+    """A table for the values of all methods at the pointer. The script fills it."""
 
     def cell(method: str, kind: str) -> Html:
         picture = pictures.get((method, kind))
@@ -146,7 +146,7 @@ def _readout(look: Look, ranked: list[str], pictures: Pictures) -> Html:
 
 
 def _gallery(comparison: Comparison, look: Look, ranked: list[str], pictures: Pictures) -> Html:
-    """Photograph and truth; the scales; and for each method its three pictures, or why there are none."""
+    """Photograph, truth and colour scales; and for each method its three pictures, or the reason for none."""
     scales = {"map and truth": look.values_scale, "error": look.error_scale, "confidence": CONFIDENCE}
     units = (_unit(look), _unit(look), "")
     return element(
@@ -173,7 +173,7 @@ def _row(look: Look, method: str, pictures: Pictures) -> Html:
         outcome = look.outcomes.get(method)
         return element("p", "not run" if outcome is None else outcome.error or "no map", class_="failed")
     shown = (pictures.get((method, kind)) for kind in ("map", "error", "confidence"))
-    return joined(*(_figure(p) if p else element("p", "tells no confidence", class_="quiet") for p in shown))
+    return joined(*(_figure(p) if p else element("p", "no confidence", class_="quiet") for p in shown))
 
 
 def _figure(picture: _Picture, size: str | None = None) -> Html:

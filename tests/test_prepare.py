@@ -7,8 +7,12 @@ import dualpix
 import reference
 from conftest import textured_pair
 from dualpix import _core
-from dualpix.method.prepare import UNSURE, _even_out, prepare
+from dualpix.camera.lens import NO_LENS
+from dualpix.method.brightness import UNSURE, Gains, apply_gains, equalising_gain, find_gains
+from dualpix.method.frame import Frame
+from dualpix.method.prepare import grey_planes
 from dualpix.params import preset
+from dualpix.types import Pair, Planes
 
 AUTO = preset("auto")
 
@@ -16,9 +20,18 @@ AUTO = preset("auto")
 def evened(left, right, share=0.1):
     left, right = (np.array(view, np.float32) for view in (left, right))
     before = left.copy()
-    _even_out(left, right, share)
+    apply_gains(Planes(left, right, left), Gains(equalising_gain(left, right, share)))
     np.testing.assert_array_equal(left, before)
     return right
+
+
+def prepare(views, params, threads):
+    """The planes of two views, with the gains that a survey finds."""
+    left, right = (np.asarray(view, np.float32) for view in views)
+    pair = Pair(left, right)
+    planes = grey_planes(pair, Frame(pair.shape), params.photometry, NO_LENS, threads)
+    apply_gains(planes, find_gains(planes, params.photometry))
+    return planes
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (40, 61), (128, 100)])

@@ -1,0 +1,19 @@
+"""The planes that our own method matches, for what runs its parts without the whole pipeline."""
+
+from ..camera.lens import NO_LENS
+from ..io import read_pair
+from ..method.brightness import apply_gains, find_gains
+from ..method.frame import Frame
+from ..method.prepare import grey_planes
+from ..method.survey import blank
+from ..params import Photometry
+from ..types import Planes
+from ._views import Image
+
+
+def matched_planes(left: Image, right: Image, photometry: Photometry, threads: int) -> Planes:
+    """The planes of a pair that our own method would match at full size, with pixels as they are."""
+    pair = read_pair(left, right)
+    planes = grey_planes(pair, Frame(pair.shape), photometry, NO_LENS, threads)
+    apply_gains(planes, find_gains(planes, photometry, equalise=not blank(planes)))
+    return planes

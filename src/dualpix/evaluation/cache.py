@@ -1,0 +1,89 @@
+"""Finished outcomes of comparisons, kept on disk so that nothing is computed twice."""
+
+import json
+import os
+import sys
+import zipfile
+from dataclasses import fields
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import OutputError
+from ..io import OutputSet
+from .outcomes import Outcome, Scene
+from .versions import versions
+from .worker import Job
+
+
+def cache_folder() -> Path:
+    """The default folder: in the platform's folder for files that can be computed again."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA", "")
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME", "")
+    whole = Path(base).expanduser()
+    return (whole if whole.is_absolute() else Path.home() / ".cache") / "dualpix" / "evaluate"
+
+
+class Cache:
+    """A folder with one file for every finished job."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder if it does not exist; raise OutputError if that fails or it is not writable."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(0, "not writable")
+        except OSError as error:
+            raise OutputError(
+                f"{folder}: cannot be the cache ({error.strerror}): give another folder with --cache"
+            ) from None
+        self.folder = folder
+
+    def file(self, job: Job, content: str) -> Path:
+        """The file of a job on a scene with that digest: named after everything that the outcome depends on."""
+        key = [job.dataset, content, job.method.parameters, job.threads, versions()]
+        digest = blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=20)
+        return self.folder / f"{digest.hexdigest()}.npz"
+
+
+def read_outcome(path: Path) -> Outcome | None:
+    """The outcome in a file, without names of scene and method; None if the file is missing or damaged."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            maps = {name: file[name] for name in ("disparity", "confidence") if name in file}
+            record = json.loads(str(file["record"]))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    return Outcome("", "", maps.get("disparity"), maps.get("confidence"), **record)
+
+
+def write_outcome(path: Path, outcome: Outcome) -> None:
+    """Keep an outcome that has a map."""
+    record = {"scores": outcome.scores, "seconds": outcome.seconds, "megabytes": outcome.megabytes}
+    content: dict[str, Any] = {"record": json.dumps(record), "disparity": outcome.disparity}
+    if outcome.confidence is not None:
+        content["confidence"] = outcome.confidence
+    file = BytesIO()
+    np.savez(file, **content)
+    with OutputSet([path], force=True) as outputs:
+        outputs.write(path, file.getbuffer())
+
+
+def scene_digest(scene: Scene) -> str:
+    """A digest of everything in a scene except its name."""
+    digest = blake2b(digest_size=20)
+    for field in fields(scene):
+        value = getattr(scene, field.name)
+        if isinstance(value, np.ndarray):
+            digest.update(f"{field.name} {value.dtype} {value.shape}".encode())
+            digest.update(np.ascontiguousarray(value).data)
+        elif field.name != "name":
+            digest.update(f"{field.name} {value!r}".encode())
+    return digest.hexdigest()

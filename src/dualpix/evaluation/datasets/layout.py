@@ -1,0 +1,177 @@
+"""What every data set provides, and what several of them share when they find, read and score scenes.
+
+A data set is a module of this package that defines ``LAYOUT``, a `Layout`.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError, ParameterError
+from ...io import read_image
+from ...params import DEFAULT_PRESET, unknown_name
+from ...types import Map, full_scale
+from ..metrics import AffineInvariant, BadPixels, affine_invariant
+from ..outcomes import Scene, Scores
+
+Image = npt.NDArray[Any]
+
+
+class Layout(NamedTuple):
+    """How a data set is stored on disk, and how maps of it are scored.
+
+    Attributes
+    ----------
+    contents : str
+        What its folder holds, in words, for error messages.
+    find : callable
+        ``find(folder)`` returns the scenes: by name, the folder of the scene or the common start of its files.
+    read : callable
+        ``read(name, place)`` reads one scene that `find` has found.
+    score : callable
+        ``score(scene, disparity)`` returns the scores by protocol and name.
+    measure : (str, str)
+        The protocol and the score that rank the methods.
+    method : str
+        The method to run if the user names none.
+    """
+
+    contents: str
+    find: Callable[[Path], dict[str, Path]]
+    read: Callable[[str, Path], Scene]
+    score: Callable[[Scene, Map], Scores]
+    measure: tuple[str, str] = ("proper", "geometric_mean")
+    method: str = DEFAULT_PRESET
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set with the scenes that were found in a folder.
+
+    Attributes
+    ----------
+    name : str
+        A key of ``LAYOUTS``.
+    folder : Path
+        The folder that holds the scenes.
+    places : dict
+        By name of the scene, its folder or the common start of its files.
+    layout : Layout
+    """
+
+    name: str
+    folder: Path
+    places: dict[str, Path]
+    layout: Layout
+
+    @property
+    def scenes(self) -> list[str]:
+        """The names of the scenes."""
+        return list(self.places)
+
+    @property
+    def measure(self) -> tuple[str, str]:
+        """The protocol and the score that rank the methods."""
+        return self.layout.measure
+
+    @property
+    def method(self) -> str:
+        """The method to run if the user names none."""
+        return self.layout.method
+
+    def load(self, name: str) -> Scene:
+        """Read a scene.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or damaged, or the ground truth has the wrong size or too few known pixels. The
+            sentence begins with the scene.
+        """
+        if name not in self.places:
+            raise ParameterError(unknown_name("scene", name, self.places))
+        try:
+            scene = self.layout.read(name, self.places[name])
+            _check_truth(scene)
+        except InputError as error:
+            raise InputError(f"scene {name}: {error}") from None
+        except OSError as error:
+            raise InputError(f"scene {name}: {unreadable(error)}") from None
+        return scene
+
+
+def _check_truth(scene: Scene) -> None:
+    """Refuse a ground truth that cannot score any map."""
+    known = np.isfinite(scene.truth)
+    if scene.weight is not None:
+        known &= scene.weight > 0
+    values = scene.truth[known]
+    if values.size < 2:
+        raise InputError(f"its ground truth has {values.size or 'no'} known pixel to score: check it")
+    if not scene.in_pixels and np.ptp(values) == 0:
+        raise InputError("its ground truth is the same everywhere, so any map would fit it: check it")
+
+
+def unreadable(error: OSError) -> str:
+    """The sentence for a file or folder that the system does not let us read."""
+    return f"{error.filename}: cannot be read ({error.strerror}): check its permissions"
+
+
+# ---- finding scenes ------------------------------------------------------------------------------
+
+
+def folders_with(names: set[str], folder: Path) -> list[Path]:
+    """Folders at any depth that hold one of the named files.
+
+    Folders that cannot be listed are included, so that reading them reports the reason.
+    """
+    found: list[Path] = []
+    for place, _, files in os.walk(folder, onerror=lambda error: found.append(Path(error.filename))):
+        if not names.isdisjoint(files):
+            found.append(Path(place))
+    return found
+
+
+def by_name(folders: Iterable[Path]) -> dict[str, Path]:
+    """The folders by name: each name is the path below the deepest folder that holds all of them."""
+    places = {Path(os.path.abspath(place)): place for place in sorted(set(folders))}
+    if not places:
+        return {}
+    common = Path(os.path.commonpath([whole.parent for whole in places]))
+    return {whole.relative_to(common).as_posix(): place for whole, place in places.items()}
+
+
+# ---- reading scenes ------------------------------------------------------------------------------
+
+
+def one_channel(image: Image) -> Image:
+    """The plane of a grey image, which may be stored as RGB with three equal channels."""
+    return image if image.ndim == 2 else image[..., 0]
+
+
+def read_relative(path: Path) -> Map:
+    """A map of relative depth or disparity from an image file, scaled to 0..1 by the full scale of its type."""
+    plane = one_channel(read_image(path))
+    return plane.astype(np.float32) / np.float32(full_scale(plane.dtype))
+
+
+# ---- scoring maps --------------------------------------------------------------------------------
+
+
+def affine_scores(*protocols: str) -> Callable[[Scene, Map], Scores]:
+    """A `Layout.score` that computes the affine-invariant scores in each of the protocols."""
+
+    def scores(scene: Scene, disparity: Map) -> Scores:
+        return {p: numbers(affine_invariant(disparity, scene.truth, p)) for p in protocols}
+
+    return scores
+
+
+def numbers(scores: AffineInvariant | BadPixels) -> dict[str, float]:
+    """The scores by name."""
+    return {name: value for name, value in vars(scores).items() if name != "protocol"}

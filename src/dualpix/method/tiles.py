@@ -1,0 +1,93 @@
+"""Tiles of a picture: how much of their surroundings they need, and how they are solved on their own.
+
+A tile is a plan, a crop with a margin, and the belief of the coarser scales of the whole picture.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+from .. import _core
+from ..filters import post
+from ..run import Run
+from ..types import Parabolas, Planes
+from . import aggregate, confidence, match
+from .frame import Frame
+from .plan import Plan
+from .scales import Pyramid
+from .search import searched
+from .solve import solve
+from .window import window_side
+
+
+class Margins(NamedTuple):
+    """Pixels around a tile that each stage needs, px of its scale; None if it needs the whole picture."""
+
+    matching: int
+    aggregation: int | None
+    confidence: int
+    filter: int | None
+
+    @property
+    def solving(self) -> int | None:
+        """What `solve` needs: messages arrive from pixels whose own windows must be whole."""
+        return None if self.aggregation is None else self.matching + self.aggregation
+
+
+class Tile(NamedTuple):
+    """A part of a picture and what is solved with it: rows and columns, without and with the margin."""
+
+    rows: slice
+    columns: slice
+    outer_rows: slice
+    outer_columns: slice
+
+
+def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
+    """What the stages need at the finest scale of a plan, for disparities within the limits."""
+    params = plan.params
+    return Margins(
+        match.margin(params.matching, searched(limits, 1)),
+        aggregate.margin(params.aggregation),
+        confidence.margin(window_side(params.matching)),
+        post.margin(params.smoothing),
+    )
+
+
+def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:
+    """Tiles of at most `side` pixels that cover a picture.
+
+    Margins start at multiples of `_core.tile`, so that the squares that the matcher gives a range of their own are the
+    same as in the whole picture.
+    """
+    parts = [[slice(at, min(at + side, n)) for at in range(0, n, side)] for n in shape]
+    for rows, columns in product(*parts):
+        outer = (
+            slice(max(part.start - margin, 0) // _core.tile * _core.tile, min(part.stop + margin, n))
+            for part, n in zip((rows, columns), shape, strict=True)
+        )
+        yield Tile(rows, columns, *outer)
+
+
+def solve_tile(planes: Planes, coarser: Parabolas, plan: Plan, tile: Tile, run: Run | None = None) -> Parabolas:
+    """The belief of a tile, without its margin.
+
+    Parameters
+    ----------
+    planes : Planes
+        Prepared planes of the finest scale; only the tile and its margin are read.
+    coarser : Parabolas
+        The belief of the next coarser scale of the whole picture.
+    plan : Plan
+        `Plan.finest` of the whole picture, with the mean curvature of that scale.
+    """
+    rows, columns = tile.outer_rows, tile.outer_columns
+    part = planes.cropped(rows, columns)
+    below = coarser.cropped(*(slice(outer.start // 2, (outer.stop + 1) // 2) for outer in (rows, columns)))
+    height, width = part.left.shape
+    belief = solve(Pyramid(part, Frame((height, width))), plan, coarser=below, run=run)
+    inner = (
+        slice(own.start - outer.start, own.stop - outer.start)
+        for own, outer in ((tile.rows, rows), (tile.columns, columns))
+    )
+    return belief.cropped(*inner)

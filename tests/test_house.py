@@ -1,0 +1,44 @@
+"""Rules of the house that a machine can check: nothing grows too long, no module depends on too many."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src/dualpix"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+LONGEST_FUNCTION = 60  # lines, the docstring not counted
+LONGEST_FILE = 450  # lines
+MOST_SIBLINGS = 10  # modules of its own package that a module imports
+
+
+def name_of(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_functions_fit_on_a_screen(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            doc = ast.get_docstring(node, clean=False)
+            lines = node.end_lineno - node.lineno + 1 - (doc.count("\n") + 1 if doc else 0)
+            assert lines <= LONGEST_FUNCTION, f"{node.name} has {lines} lines"
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES, *sorted((ROOT / "core").rglob("*.[ch]*"))], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+def test_files_are_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_modules_import_few_siblings(path):
+    """Siblings are the modules of the same package; `from . import a, b` imports two."""
+    siblings = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            siblings |= {node.module.partition(".")[0]} if node.module else {each.name for each in node.names}
+    assert len(siblings) <= MOST_SIBLINGS, sorted(siblings)

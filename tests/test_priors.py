@@ -1,0 +1,136 @@
+"""The kernel that adds priors to the local parabolas, against the oracle."""
+
+import numpy as np
+import pytest
+
+import reference
+from dualpix import _core
+from dualpix.types import as_row
+
+
+def parabolas(shape, seed=0):
+    """alpha, beta with vertices in -5..5."""
+    rng = np.random.default_rng(seed)
+    alpha = rng.uniform(0, 2, shape) ** 3
+    beta = -2 * alpha * rng.uniform(-5, 5, shape)
+    return alpha.astype(np.float32), beta.astype(np.float32)
+
+
+def condition(alpha, beta, divisor, priors=(), threads=2):
+    alpha, beta = alpha.copy(), beta.copy()
+    _core.condition(alpha, beta, as_row(divisor), priors=priors, invalid_threshold=0.04, threads=threads)
+    return alpha, beta
+
+
+def some_prior(shape, factor, weight=0.3, limit=0.0, seed=1):
+    return *parabolas([-(-n // factor) for n in shape], seed), factor, weight, limit
+
+
+def compare_condition(alpha, beta, priors):
+    """The kernel against the oracle; the same bytes for any number of threads."""
+    divisor = np.linspace(1, 9, alpha.shape[1])
+    expected = reference.condition(alpha.astype(float), beta.astype(float), divisor, priors, 0.04)
+    found = condition(alpha, beta, divisor, priors, threads=1)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-5, atol=1e-36)  # float32 ends there
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-5, atol=1e-6 * max(1, np.abs(expected[1]).max()))
+    for each, other in zip(found, condition(alpha, beta, divisor, priors, threads=3), strict=True):
+        assert each.tobytes() == other.tobytes()
+
+
+# Factors and limits of the priors, in their order.
+PRIORS = {
+    "none": [],
+    "coarser scale": [(2, 0)],
+    "coarser scale, limited": [(2, 0.2)],
+    "same size": [(1, 0)],
+    "same size, limited": [(1, 0.2)],
+    "both": [(2, 0.2), (1, 0)],
+    "both, the other way round": [(1, 3), (2, 0)],
+    "seven": [(1, 0), (2, 0.5), (2, 0), (1, 1), (1, 9), (2, 0.1), (1, 0.3)],
+}
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (1, 9), (9, 1), (8, 10), (13, 17), (70, 31)])
+@pytest.mark.parametrize("kinds", PRIORS.values(), ids=PRIORS)
+def test_condition_is_border_priors_and_invalidation(shape, kinds):
+    priors = [some_prior(shape, *kind, seed) for seed, kind in enumerate(((f, 0.3, limit) for f, limit in kinds), 1)]
+    compare_condition(*parabolas(shape), priors)
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+@pytest.mark.parametrize("weight", [0, 1e-30, 1e6])
+@pytest.mark.parametrize("limit", [0, 1e-6, 1e30])
+@pytest.mark.parametrize("A", [0, 1e-30, 1e30])
+def test_condition_of_extreme_priors(factor, weight, limit, A):
+    alpha, beta = parabolas((5, 7))
+    alpha[1:3], beta[1:3] = [[0], [1e-30]], [[0], [1e-30]]
+    prior = some_prior((5, 7), factor, weight, limit)
+    prior[0][...], prior[1][...] = A, -2 * A
+    compare_condition(alpha, beta, [prior])
+
+
+def test_a_prior_of_the_same_size_is_the_parabola_that_is_added():
+    alpha, beta = parabolas((4, 5))
+    A, B, *_ = prior = some_prior((4, 5), 1, weight=1)
+    found = condition(alpha + 1, beta, np.ones(5), [prior])
+    np.testing.assert_array_equal(found, (alpha + 1 + A, beta + B))
+
+
+def test_priors_may_be_any_sequence_and_are_left_as_they_are():
+    alpha, beta = parabolas((4, 5))
+    priors = [some_prior((4, 5), 1), some_prior((4, 5), 2)]
+    before = [[each.copy() for each in prior[:2]] for prior in priors]
+    found = [condition(alpha, beta, np.ones(5), kind(priors)) for kind in (list, tuple)]
+    np.testing.assert_array_equal(*found)
+    for prior, (A, B) in zip(priors, before, strict=True):
+        np.testing.assert_array_equal(prior[0], A)
+        np.testing.assert_array_equal(prior[1], B)
+
+
+def test_priors_are_bounded_only_by_memory():
+    alpha, beta = parabolas((4, 5))
+    one = some_prior((4, 5), 1, weight=1e-3)
+    found = condition(alpha, beta, np.ones(5), [one] * 1000)
+    expected = condition(alpha, beta, np.ones(5), [(*one[:3], 1.0, 0.0)])
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "factor", "change", "message"),
+    [
+        ((4, 5), 2, {}, "factor 2 must be half the size of alpha, rounded up"),
+        ((2, 2), 2, {}, "factor 2 must be half the size of alpha, rounded up"),
+        ((2, 3), 1, {}, "factor 1 must have the shape of alpha"),
+        ((0, 0), 1, {}, "factor 1 must have the shape of alpha"),
+        *[((4, 5), factor, {}, "factor of a prior must be 1 or 2") for factor in (0, 3, 4, -1)],
+        ((4, 5), 1, {"B": (4, 6)}, "A and B of a prior must have the same shape"),
+        ((4, 5), 1, {"weight": -1.0}, "weight and limit of a prior must not be below 0"),
+        ((4, 5), 1, {"weight": float("nan")}, "weight and limit of a prior must not be below 0"),
+        ((4, 5), 1, {"limit": -1.0}, "weight and limit of a prior must not be below 0"),
+    ],
+)
+def test_condition_refuses_a_prior(shape, factor, change, message):
+    """Whichever of the priors it is, nothing is written."""
+    alpha, beta = parabolas((4, 5))
+    A, B = np.ones(shape, np.float32), np.ones(change.get("B", shape), np.float32)
+    wrong = A, B, factor, change.get("weight", 1.0), change.get("limit", 0.0)
+    before = alpha.copy(), beta.copy()
+    for priors in ([wrong], [some_prior((4, 5), 2), wrong]):
+        with pytest.raises(ValueError, match=message):
+            _core.condition(alpha, beta, as_row(np.ones(5)), priors=priors, invalid_threshold=0.04, threads=1)
+    np.testing.assert_array_equal((alpha, beta), before)
+
+
+def test_condition_refuses_a_prior_that_is_written_to():
+    alpha, beta = parabolas((4, 5))
+    A, B, *rest = some_prior((4, 5), 1)
+    for pair in ((alpha, B), (beta, B), (A, alpha), (A, beta)):
+        with pytest.raises(ValueError, match="must not be alpha or beta"):
+            _core.condition(alpha, beta, as_row(np.ones(5)), priors=[(*pair, *rest)], invalid_threshold=0.04, threads=1)
+
+
+@pytest.mark.parametrize("priors", [None, 1, [None], [(1, 2, 3, 4, 5)], [()], [some_prior((4, 5), 1)[:4]]])
+def test_condition_refuses_what_is_no_prior(priors):
+    alpha, beta = parabolas((4, 5))
+    with pytest.raises(TypeError):
+        _core.condition(alpha, beta, as_row(np.ones(5)), priors=priors, invalid_threshold=0.04, threads=1)
