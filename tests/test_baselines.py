@@ -12,7 +12,7 @@ from conftest import textured_pair
 from dualpix import InputError, ParameterError, _core
 from dualpix.baselines import _sgm, opencv_sgbm, sgm
 from dualpix.method.grey import detail
-from dualpix.method.match import box_taps
+from dualpix.method.window import box_taps
 
 RNG = np.random.default_rng(4)
 

@@ -16,9 +16,9 @@ from conftest import textured_pair
 from dualpix import ParameterError, _core
 from dualpix.method import candidates as stereo
 from dualpix.method.kinds import method_of
-from dualpix.method.match import box_taps, gaussian_taps
 from dualpix.method.notes import stereo_notes
 from dualpix.method.search import Search, Span
+from dualpix.method.window import box_taps, gaussian_taps
 from dualpix.params import preset
 from dualpix.run import Run
 from dualpix.types import Agreement, Planes, as_row

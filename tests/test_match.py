@@ -10,8 +10,9 @@ import reference
 from conftest import matched, textured_pair
 from dualpix import _core
 from dualpix.method.grey import detail
-from dualpix.method.match import border_divisor, box_taps, gaussian_taps, seen_by
+from dualpix.method.match import border_divisor, seen_by
 from dualpix.method.subpixel import HISTEQ_BIAS
+from dualpix.method.window import box_taps, gaussian_taps
 from dualpix.params import preset
 from dualpix.types import Planes, as_row
 
