@@ -8,11 +8,11 @@ from .frame import Frame
 from .scales import passes_of
 
 # The most float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
-PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 2, 3
+PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 5, 3
 # Stereo: everything but the candidates, each candidate, and the paper's judgement of them.
 WIDE, CANDIDATE, DOUBTS = 8, 4, 13
 # While a filter runs. The solver has a cell for every few pixels; in the worst case, for every pixel.
-GUIDED, WIDE_GUIDED, SOLVER, CELL, WIDE_SOLVER = 12, 29, 15, 28, 42
+GUIDED, WIDE_GUIDED, SOLVER, CELL, WIDE_SOLVER = 13, 29, 15, 28, 43
 
 FIXED = 0.03  # GB that do not grow with the pair: tiles, tables, gaps in the heap
 
@@ -26,7 +26,8 @@ def floats_per_pixel(params: Params, scales: int, both_views: bool) -> float:
         exact = params.aggregation.messages == "exact"
         matched = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
         matched += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
-        matched += ONE_SCALE * (scales == 1)
+        # the range is looked for in copies of the planes of the coarsest scale
+        matched += ONE_SCALE * (scales == 1 and params.scales.range == "auto")
     filtered = {
         "none": 0.0,
         "guided": WIDE_GUIDED if wide else GUIDED,

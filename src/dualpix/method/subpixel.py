@@ -1,7 +1,7 @@
 """The calibrated bias of the ``histeq`` vertex, which lies between whole disparities.
 
 The histogram-equalised kernel errs by up to 0.03 px in a way that depends on the offset x and on how sharp the picture
-is: on white noise the error even has the other sign. The table below is what ``python -m dualpix.subpixel`` prints.
+is: on white noise the error even has the other sign. ``python -m dualpix.method.subpixel`` prints the table below.
 """
 
 from itertools import pairwise

@@ -53,9 +53,9 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         passes = passes_of(method.params.scales.iterations, pyramid.frame.square_shape)
         order = None if is_blank else method.find_order(frame.turned(small), run)
         search = Search(_limits(method.params.scales.range, frame), None, order, method.tile_reach)
-        coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
     run.scales = len(passes)
     if search.limits is None:
+        coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
         search = replace(search, start=explore(Level(coarsest, 1, len(passes)), search, method, passes[0], run))
     return Plan(
         method.params.replace(iterations=passes),
@@ -149,6 +149,7 @@ def explore(level: Level, search: Search, method: Method, passes: int, run: Run)
         belief = solve_scale(level, span, method, passes, None, (), None, run)
         sureness.append(belief.A.mean(dtype=np.float64))
         low, high = extremes(belief)
+        del belief  # before the next one is made
         clear = max(-low, high) < reach - 1
         if clear or 2 * reach > widest:
             break
