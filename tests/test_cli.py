@@ -142,7 +142,7 @@ def test_sidecar_tells_how_the_map_came_about(call, folder):
     assert sidecar["outputs"] == {"disparity": "out.tiff", "sidecar": "out.json", "confidence": "c.npy"}
     assert sidecar["threads"] == 1
     assert sidecar["preset"] == "auto"
-    assert set(sidecar["timings"]) >= {"read", "pyramid", "matching", "aggregation"}
+    assert set(sidecar["timings"]) >= {"read", "develop", "survey", "prepare", "matching", "aggregation"}
 
 
 def test_json_is_the_sidecar_and_nothing_else(call, folder):

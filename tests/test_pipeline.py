@@ -188,8 +188,17 @@ def test_progress_names_every_stage_and_scale(pair):
     scales = [(stage, scale, 3) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
     before = [(stage, 0, 0) for stage in ("read", "develop", "survey", "prepare")]
     assert [(step.name, step.number, step.total) for step in steps] == [*before, *scales, ("confidence", 0, 0)]
-    assert [step.share for step in steps] == sorted(step.share for step in steps)
     assert {step.unit for step in steps} == {"scale"}
+
+
+@pytest.mark.parametrize("options", [{}, {"range": (-8, 8)}, {"mask_occluded": True}])
+def test_progress_never_goes_back(options):
+    """Not even while the coarsest scale is solved again to find the range, here of 14 px."""
+    steps = []
+    dualpix.disparity(*as_uint8(textured_pair((160, 240), 14.0)), progress=steps.append, **options)
+    shares = [step.share for step in steps]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
 
 
 # ---- the preset that needs no tuning ------------------------------------------------------------------

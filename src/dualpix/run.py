@@ -66,14 +66,16 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     scales: int = 0
     view: str = ""
+    _share: float = 0.0
 
     @contextmanager
     def stage(self, name: str, scale: int = 0) -> Iterator[None]:
         """Announce and time a stage; `scale` counts from 1, coarse to fine, and is 0 outside the scales."""
         if self.progress:
-            share = share_done(name, scale, self.scales, self.view)
+            # The coarsest scale may be solved several times, to find the range; a bar does not go back for that.
+            self._share = max(self._share, share_done(name, scale, self.scales, self.view))
             total = self.scales if scale else 0
-            self.progress(Step(name, share, scale, total, "scale", self.view))
+            self.progress(Step(name, self._share, scale, total, "scale", self.view))
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
