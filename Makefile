@@ -10,16 +10,16 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find core src -not -path '*/__p
 demo: $(VENV)/.demo
 	$(BIN)/dualpix demo -o demo-out --force
 
-test: $(VENV)/.test
+test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: $(VENV)/.lint
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.test
+bench: $(VENV)/.dev
 	$(BIN)/dualpix bench
 
 # .venv/.EXTRA is newer than the sources when the package is installed from them with that extra.

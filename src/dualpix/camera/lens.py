@@ -15,7 +15,7 @@ from ..errors import InputError, ParameterError
 from ..io.sidecar import to_json
 from ..types import Map, full_scale
 from ..version import version
-from .sheet import Values, White, spread
+from .sheet import Values, White
 
 VERSION = 1  # of the file format
 
@@ -113,12 +113,9 @@ class Calibration:
     def white_gains(self, gamma: float = 1.0) -> tuple[Map, Map] | None:
         """What to divide the left and the right view by, after black level and gamma; None without white sheets.
 
-        ``(I / gain)^gamma = I^gamma / gain^gamma``. At most 1, where the brighter white sheet is brightest.
+        At most 1, where the brighter white sheet is brightest.
         """
-        if self.white is None:
-            return None
-        left, right = (spread(grid**gamma, (self.height, self.width)) for grid in (self.white.left, self.white.right))
-        return left, right
+        return self.white.gains((self.height, self.width), gamma) if self.white else None
 
     def corrected(self, d: Map) -> Map:
         """``(d - offset) / gain``: the disparity that a lens with one pupil everywhere would show, px. NaN stays."""

@@ -34,6 +34,17 @@ class White(NamedTuple):
     left: Values
     right: Values
 
+    def gains(self, shape: tuple[int, ...], gamma: float = 1.0) -> tuple[Map, Map]:
+        """What to divide views of that height and width by, after black level and gamma: ``I^gamma / gain^gamma``."""
+        return spread(self.left**gamma, shape), spread(self.right**gamma, shape)
+
+
+def divided(light: Map, gain: Map) -> Map:
+    """A view without its vignetting, in place: its light, not below black, over the gain of a white sheet."""
+    np.maximum(light, 0, out=light)
+    light /= gain
+    return light
+
 
 def white_sheets(pairs: Sequence[Pair], black: float) -> White:
     """Average pairs of white sheets; the brightness is 1 where the brighter view is brightest."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..camera.lens import Calibration
 from ..camera.sensor import pixel_aspect
+from ..camera.sheet import divided
 from ..params.groups import Photometry
 from ..run import Run
 from ..types import Image, Pair, Planes
@@ -46,15 +47,15 @@ def grey_planes(pair: Pair, frame: Frame, photometry: Photometry, lens: Calibrat
     white = lens.white_gains(photometry.gamma)
     left, right = (grey_plane(frame.square(view), LUMA, camera, threads) for view in (pair.left, pair.right))
     if white:
-        left /= frame.square(white[0])
-        right /= frame.square(white[1])
+        divided(left, frame.square(white[0]))
+        divided(right, frame.square(white[1]))
     own = pair.guide is None
     if own and pair.left.ndim == 2 and photometry.guide_gamma == 1 and not photometry.exposure:
         return Planes(left, right, left)
     picture = pair.left if pair.guide is None else pair.guide
     guide = grey_plane(frame.square(picture), MEAN, camera if own else PLAIN, threads)
     if own and white:
-        guide /= frame.square(white[0])
+        divided(guide, frame.square(white[0]))
     if photometry.guide_gamma != 1:
         raise_to(guide, photometry.guide_gamma, threads)
     return Planes(left, right, guide)

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ...io import read_image, read_pair
-from ...types import Map, same_size
+from ...camera.sheet import divided, white_sheets
+from ...io import read_pair
+from ...types import same_size
 from ..outcomes import Scene
-from .layout import Image, Layout, affine_scores, one_channel, read_relative
+from .layout import Layout, affine_scores, one_channel, read_relative
 
 SIDES = ("left", "right")
 SHEET = "calibration/white_sheet_{}.png"  # a photograph of a white sheet, by side
-BLACK = 1024  # raw value of black
+BLACK = 1024.0  # raw value of black
 WHITE_PERCENTILE = 99.5  # of the left view; shown as white
 GAMMA = 1 / 2.2
-SHEET_BLUR = 20.0  # px, STD of the Gaussian that removes the noise of a white sheet
 
 
 def find(folder: Path) -> dict[str, Path]:
@@ -31,10 +31,14 @@ def read(name: str, stem: Path) -> Scene:
     The truth covers the middle two thirds of the views. It is stored larger where farther, and 0 where unknown.
     """
     folder = stem.parent
-    pair = read_pair(*(folder / f"{stem.name}_{side}.png" for side in SIDES))
+    pair, sheets = (
+        read_pair(*(folder / pattern.format(side) for side in SIDES)) for pattern in (f"{stem.name}_{{}}.png", SHEET)
+    )
+    same_size((pair.name("left"), pair.shape), (sheets.name("left"), sheets.shape))
+    gains = white_sheets([sheets], BLACK).gains(pair.shape)
     views = [
-        _without_vignetting(view, folder / f"{stem.name}_{side}.png", folder / SHEET.format(side))
-        for side, view in zip(SIDES, (pair.left, pair.right), strict=True)
+        divided(one_channel(view).astype(np.float32) - np.float32(BLACK), gain)
+        for view, gain in zip((pair.left, pair.right), gains, strict=True)
     ]
     white = max(float(np.percentile(views[0], WHITE_PERCENTILE)), 1e-6)
     left, right = (np.clip(view / white, 0, 1, dtype=np.float32) ** GAMMA for view in views)
@@ -47,30 +51,6 @@ def read(name: str, stem: Path) -> Scene:
     y, x = (height - rows) // 2, (width - columns) // 2
     truth[y : y + rows, x : x + columns] = np.where(known > 0, 1 - known, np.nan)
     return Scene(name, left, right, None, truth)
-
-
-def _without_vignetting(view: Image, file: Path, sheet_file: Path) -> Map:
-    plane, sheet = one_channel(view), one_channel(read_image(sheet_file))
-    same_size((str(file), plane.shape), (str(sheet_file), sheet.shape))
-    return divided_by_sheet(plane, sheet, BLACK)
-
-
-def divided_by_sheet(view: Image, sheet: Image, black: float) -> Map:
-    """The light of a raw view, divided by that of a white sheet, which removes vignetting.
-
-    Parameters
-    ----------
-    view, sheet : HxW array
-        Raw values of the same side. The sheet is blurred to remove its noise.
-    black : float
-        The raw value of black.
-    """
-    import cv2
-
-    white = cv2.GaussianBlur(sheet.astype(np.float32) - black, (0, 0), SHEET_BLUR)
-    light: Map = np.maximum(view.astype(np.float32) - black, 0)
-    light /= np.maximum(white, 1)
-    return light
 
 
 LAYOUT = Layout(
