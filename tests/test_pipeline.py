@@ -80,7 +80,16 @@ def test_finds_a_known_shift(d):
     inside = (slice(20, -20), slice(40, -40))
     assert np.median(result.disparity[inside]) == pytest.approx(d, abs=0.03)
     assert result.disparity.dtype == result.confidence.dtype == np.float32
-    assert set(result.timings) == {"read", "develop", "survey", "prepare", "matching", "aggregation", "confidence"}
+    assert set(result.timings) == {
+        "read",
+        "develop",
+        "survey",
+        "prepare",
+        "matching",
+        "aggregation",
+        "confidence",
+        "finish",
+    }
 
 
 def test_colour_is_luma_for_the_cost_and_the_mean_for_edges():
@@ -187,7 +196,8 @@ def test_progress_names_every_stage_and_scale(pair):
     dualpix.disparity(*as_uint8(pair), "dslr-a", progress=steps.append, **SMALL)
     scales = [(stage, scale, 3) for scale in (1, 2, 3) for stage in ("matching", "aggregation")]
     before = [(stage, 0, 0) for stage in ("read", "develop", "survey", "prepare")]
-    assert [(step.name, step.number, step.total) for step in steps] == [*before, *scales, ("confidence", 0, 0)]
+    after = [("confidence", 0, 0), *[("finish", 0, 0)] * 3]
+    assert [(step.name, step.number, step.total) for step in steps] == [*before, *scales, *after]
     assert {step.unit for step in steps} == {"scale"}
 
 

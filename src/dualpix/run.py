@@ -86,7 +86,7 @@ def share_done(name: str, scale: int, scales: int, view: str = "") -> float:
     if view:
         return (share_done(name, scale, scales) + (view == "right")) / 2
     if not scale:
-        return 1.0 if name in ("confidence", "filter") else 0.0
+        return 1.0 if name in ("confidence", "finish", "filter") else 0.0
     here = 4.0 ** (scale - 1)
     before = (here - 1) / 3 + (here / 2 if name == "aggregation" else 0)
     return before / ((4.0**scales - 1) / 3)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -39,25 +40,34 @@ def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan,
     """The result of a solved pair."""
     with run.stage("confidence"):
         maps = read_off(belief, agreed, plan, run)
-        for step in steps(plan, lens):
-            maps = step(maps, run)
-    for stage, step in slow_steps(pyramid, plan):
+    for stage, step in steps(pyramid, plan, lens):
         with run.stage(stage):
             maps = step(maps, run)
-    if plan.masks_hidden:
-        maps = masked(maps, run)
-    frame = plan.frame
     found = [] if plan.blank else plan.method.notes(belief.agreement, plan.search)
     low, high = belief.limits or (0.0, 0.0)
     return Result(
-        frame.upright(maps.d),
-        frame.upright(maps.confidence),
+        maps.d,
+        maps.confidence,
         plan.params,
         run.seconds,
-        (low / frame.stretch, high / frame.stretch),
+        (low / plan.frame.stretch, high / plan.frame.stretch),
         replace(plan, notes=(*plan.notes, *found), curvatures=belief.curvatures),
         replace(belief, vertex=None),
     )
+
+
+def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str, Finisher]]:
+    """What is done to the maps, in order, each with the stage that its time counts for."""
+    yield "finish", partial(to_input, frame=plan.frame)
+    if plan.blank:
+        yield "finish", emptied
+    else:
+        yield "finish", partial(corrected, lens=lens)
+        if pyramid.photo is not None:
+            yield "filter", partial(smoothed, pyramid=pyramid, plan=plan)
+        if plan.masks_hidden:
+            yield "finish", masked
+    yield "finish", partial(turned_upright, frame=plan.frame)
 
 
 def read_off(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
@@ -74,22 +84,7 @@ def read_off(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Ma
     return Maps(d, confidence, agreed)
 
 
-def steps(plan: Plan, lens: Calibration) -> Iterator[Finisher]:
-    """The quick steps: back to the frame of the input, and what the lens does to the disparity."""
-    yield lambda maps, run: to_input(maps, plan.frame)
-    if plan.blank:
-        yield emptied
-    else:
-        yield lambda maps, run: replace(maps, d=lens.corrected(maps.d))
-
-
-def slow_steps(pyramid: Pyramid, plan: Plan) -> Iterator[tuple[str, Finisher]]:
-    """The steps that take time of their own, by the stage that is announced."""
-    if pyramid.photo is not None and not plan.blank:
-        yield "filter", lambda maps, run: smoothed(maps, pyramid, plan, run)
-
-
-def to_input(maps: Maps, frame: Frame) -> Maps:
+def to_input(maps: Maps, run: Run, *, frame: Frame) -> Maps:
     """From the matched frame to that of the stored input; disparities become pixels of the input."""
     agreed = maps.agreed
     if agreed is not None:
@@ -103,7 +98,12 @@ def emptied(maps: Maps, run: Run) -> Maps:
     return maps
 
 
-def smoothed(maps: Maps, pyramid: Pyramid, plan: Plan, run: Run) -> Maps:
+def corrected(maps: Maps, run: Run, *, lens: Calibration) -> Maps:
+    """The disparities without what the lens does to them."""
+    return replace(maps, d=lens.corrected(maps.d))
+
+
+def smoothed(maps: Maps, run: Run, *, pyramid: Pyramid, plan: Plan) -> Maps:
     """The map after the post-filter, which follows the edges of the photo."""
     smoothing = plan.params.smoothing
     d, weight = plan.method.trusted(maps.d, maps.confidence, maps.agreed)
@@ -119,3 +119,8 @@ def masked(maps: Maps, run: Run) -> Maps:
         hidden = maps.agreed == 0
         maps.d[hidden], maps.confidence[hidden] = np.nan, 0
     return maps
+
+
+def turned_upright(maps: Maps, run: Run, *, frame: Frame) -> Maps:
+    """The maps as a viewer shows the picture."""
+    return Maps(frame.upright(maps.d), frame.upright(maps.confidence))
