@@ -67,31 +67,38 @@ def solve(
     belief = coarser
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
-        belief = belief and replace(belief, vertex=None)  # its map is not needed any more
-        curvature = plan.curvatures[level.number - 1] if plan.curvatures else None
+        belief = belief and replace(belief, vertex=None)  # only the range needed the map
         given = [prior.at(level, run.threads) for prior in priors]
-        belief = solve_scale(level, span, plan.method, plan.passes[level.number - 1], belief, given, curvature, run)
+        evidence = gather(level, span, plan.method, belief, given, run)
+        belief = None  # it is part of the evidence now
+        curvature = plan.curvatures[level.number - 1] if plan.curvatures else None
+        belief = believe(evidence, level, plan.method, plan.passes[level.number - 1], curvature, run)
     assert belief is not None
     return replace(belief, limits=plan.search.limits_of(span))
 
 
-def solve_scale(
-    level: Level,
-    span: Span,
-    method: Method,
-    passes: int,
-    coarser: Parabolas | None,
-    priors: Sequence[Weighted],
-    curvature: float | None,
-    run: Run,
+def gather(
+    level: Level, span: Span, method: Method, coarser: Parabolas | None, priors: Sequence[Weighted], run: Run
 ) -> Parabolas:
-    """One scale: match, combine, aggregate."""
+    """The evidence of a scale: its local term and all priors."""
     with run.stage("matching", level.number):
-        local = method.match(level.planes, span, run)
-        evidence = combine(local, coarser, priors, span, method, run)
-    with run.stage("aggregation", level.number):
         _core.release_free_memory()  # the gaps that the maps of a coarser scale leave in the heap
+        local = method.match(level.planes, span, run)
+        return combine(local, coarser, priors, span, method, run)
+
+
+def believe(
+    evidence: Parabolas, level: Level, method: Method, passes: int, curvature: float | None, run: Run
+) -> Parabolas:
+    """The belief of a scale: its evidence, aggregated."""
+    with run.stage("aggregation", level.number):
+        _core.release_free_memory()
         return method.aggregate(evidence, level, passes, curvature, run)
+
+
+def solve_scale(level: Level, span: Span, method: Method, passes: int, run: Run) -> Parabolas:
+    """The belief of one scale that nothing else is known about."""
+    return believe(gather(level, span, method, None, (), run), level, method, passes, None, run)
 
 
 def combine(

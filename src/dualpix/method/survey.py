@@ -148,7 +148,7 @@ def explore(level: Level, search: Search, method: Method, passes: int, run: Run)
     sureness = []
     while True:
         span = Span(search.one_sided(range(-reach - 1, reach + 2)))
-        belief = solve_scale(level, span, method, passes, None, (), None, run)
+        belief = solve_scale(level, span, method, passes, run)
         sureness.append(belief.A.mean(dtype=np.float64))
         low, high = extremes(belief)
         del belief  # before the next one is made
