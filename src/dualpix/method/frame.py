@@ -94,7 +94,7 @@ class Frame:
 
     @property
     def flipped(self) -> bool:
-        """Whether turning the picture reverses the axis: then ``d = x_right - x_left``, and larger is still nearer."""
+        """Whether turning the picture reverses the axis: a viewer then sees ``d = x_right - x_left``, larger nearer."""
         y, x = np.mgrid[0:2, 0:3].astype(np.float32)
         seen = upright(x if self.axis == "x" else y, self.orientation)
         return bool(np.diff(seen, axis="yx".index(self.seen_axis)).mean() < 0)

@@ -1,6 +1,6 @@
 """The two kinds of pairs, dual-pixel and stereo: everything that the method does differently for them.
 
-A kind is built once from the parameters. No other module asks whether a pair is stereo.
+A kind is built once from the parameters. No stage asks whether a pair is stereo.
 """
 
 from abc import ABC, abstractmethod
@@ -176,7 +176,7 @@ class Stereo(Method):
 
     @property
     def fills_hidden(self) -> bool:
-        """Yes: occlusions are large, and the filter must not smooth over them."""
+        """Yes if there is a filter: it must not smooth over occlusions, which are large."""
         return self.params.smoothing.filter != "none"
 
     def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:

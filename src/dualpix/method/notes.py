@@ -29,7 +29,7 @@ def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float,
         better = f"{1 - forward:.0%} of the pixels match better with the views exchanged"
         notes.append(f"{better}, and {failing}: {way_out}")
     elif 1 - agreement.confirmed > UNSEEN:
-        notes.append(f"{failing}: the views may not be rectified, may show different scenes, or exceed the range")
+        notes.append(f"{failing}: the views may not be rectified or not show one scene, or the range may not cover it")
     asked = (math.floor(limits[0]), math.ceil(limits[1])) if limits else ()
     for name, end in zip(("lower", "upper"), asked, strict=False):
         # 0 is infinitely far: many pixels there do not mean that more are beyond.

@@ -8,7 +8,7 @@ from ..types import Image, Map, Planes
 from .frame import Frame
 
 COARSEST = 200  # px: the coarsest scale has about this side if the number of scales is "auto"
-PASSES = 4  # passes of aggregation per scale then
+PASSES = 4  # passes of aggregation for each scale if "auto"
 MOST = 8  # scales
 
 
