@@ -23,7 +23,7 @@ def prepare(left, right, guide, params):
 
 
 def evened_out(left, right, share):
-    """R LPF(L) / LPF(R), with ratios taken to be 1 % nearer to 1, but not beyond it."""
+    """R LPF(L) / LPF(R), with ratios moved 0.5 % towards 1, but not beyond it."""
     sigma = share * max(left.shape)
     half = int(np.round(8 * sigma + 1)) // 2
     taps = np.exp(-0.5 * (np.arange(-half, half + 1) / sigma) ** 2)
@@ -41,13 +41,13 @@ def gaussian_window(omega):
 
 
 def box_window(side):
-    """Equal taps, an odd number of them, no more than the side."""
+    """Equal taps, an odd number, at most the side."""
     n = 2 * int(side // 2) + 1
     return np.full(n, 1 / n)
 
 
 def smooth(image, taps, padding="symmetric"):
-    """Separable window with symmetric padding (the mirror repeats the edge pixel), or another one of np.pad."""
+    """Separable window with symmetric padding (the mirror repeats the edge pixel), or another mode of np.pad."""
     half = len(taps) // 2
     for axis in (1, 0):
         pad = [(0, 0), (0, 0)]
@@ -69,13 +69,13 @@ def shifted(right, d):
 
 
 def correlation_cost(L, R, taps):
-    """1 - W*(L R) / sqrt(W*L^2 W*R^2); windows below 0.1 in root mean square count as that, so that 0 / 0 is 0."""
+    """1 - W*(L R) / sqrt(W*L^2 W*R^2); a root mean square below 0.1 counts as 0.1, so that 0 / 0 is 0."""
     L2, R2 = (np.maximum(smooth(image**2, taps), 0.1**2) for image in (L, R))
     return 1 - smooth(L * R, taps) / np.sqrt(L2 * R2)
 
 
 def zero_mean_correlation_cost(L, R, taps):
-    """The same of windows less their weighted means: W*((L - mean)(R - mean)) = W*(L R) - (W*L)(W*R)."""
+    """The same for windows minus their weighted means: W*((L - mean)(R - mean)) = W*(L R) - (W*L)(W*R)."""
     L, R = L - L.mean(), R - L.mean()  # changes nothing but the rounding
 
     def covariance(a, b):
@@ -103,7 +103,7 @@ def birchfield_tomasi(left, right, d):
 
 
 def census(image):
-    """24 bits a pixel, a bit for each other pixel of the 5x5 around it: darker by more than 0.75; ends are repeated."""
+    """24 bits a pixel, one for each neighbour of the 5x5 window that is darker by more than 0.75; ends are repeated."""
     h, w = image.shape
     padded = np.pad(image, 2, mode="edge")
     darker = [padded[y : y + h, x : x + w] < image - 0.75 for y in range(5) for x in range(5) if (y, x) != (2, 2)]
@@ -145,7 +145,7 @@ def vertex_parabola(l, r):
 
 
 def vertex_histeq(l, r, bias):
-    """Offset by the histogram-equalised kernel, less its calibrated bias at x = -1, -0.9 ... 1."""
+    """Offset by the histogram-equalised kernel, minus its calibrated bias at x = -1, -0.9 ... 1."""
     small, large = np.minimum(l, r), np.maximum(l, r)
     t = np.divide(small, large, out=np.ones_like(l), where=large > 0)
     x = (0.5 - (t + t**2) / 4) * np.where(l <= r, -1, 1)
@@ -157,7 +157,7 @@ def vertex(l, r, subpixel, bias):
 
 
 def windows(image, n, reach):
-    """The zero-mean n x n windows around every pixel and `reach` columns beyond; the last pixel goes on outside."""
+    """The zero-mean n x n windows around every pixel and `reach` columns beyond; ends are repeated."""
     half = n // 2
     padded = np.pad(image, ((half, half), (half + reach, half + reach)), mode="edge")
     w = np.lib.stride_tricks.sliding_window_view(padded, (n, n))
@@ -169,7 +169,7 @@ def correlation(a, b):
 
 
 def vertex_encc(left, right, d0, n):
-    """Offset from d0 where the correlation of the left window with the interpolated right one peaks; texture or not.
+    """Offset from d0 where the left and the interpolated right window correlate best, and whether there is texture.
 
     Windows of the right image at k and k - 1, with t between them. Where one of the two intervals beside d0 has no
     interior maximum, it offers d0 itself.
@@ -189,7 +189,7 @@ def vertex_encc(left, right, d0, n):
         t = np.divide(rho2 - r * rho1, denominator, out=(cols - d0 - k).astype(float), where=inside)
         at_d0 = correlation(L, R[rows, cols - d0 + reach]) ** 2
         value = np.divide(rho1**2 + rho2**2 - 2 * r * rho1 * rho2, 1 - r**2, out=at_d0, where=inside)
-        # the match lies at k + t, so d = x - k - t; at most 1 away from d0, and then with the value it has there
+        # the match lies at k + t, so d = x - k - t; clipped to 1 px from d0, with the correlation there
         x = np.clip(cols - k - t - d0, -1, 1)
         bounded = (cols - k - d0 - x)[..., None, None]
         value = np.where(np.abs(cols - k - t - d0) > 1, correlation(L, Rk - bounded * (Rk1 - Rk)) ** 2, value)
@@ -229,7 +229,7 @@ def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold, views=No
 
 
 def border_divisor(width, omega, disparities, border):
-    """What alpha and beta are divided by: border at the image's edge, 1 beyond a margin, linear between."""
+    """The divisor of alpha and beta: border at the image's edge, 1 beyond a margin, linear between."""
     margin = int(np.floor(2 * omega + max(abs(disparities[0]), abs(disparities[-1])) + 0.5))
     x = np.arange(width)
     distance = np.minimum(x, x[::-1])
@@ -237,7 +237,7 @@ def border_divisor(width, omega, disparities, border):
 
 
 def invalidate(alpha, beta, threshold):
-    """Where alpha < Ta the parabola keeps its vertex but next to no weight, at most 1e-4 Ta.
+    """Where alpha < Ta the parabola keeps its vertex but has almost no weight, at most 1e-4 Ta.
 
     The paper sets beta = 0 there, which pulls such pixels to d = 0.
     """
@@ -247,7 +247,7 @@ def invalidate(alpha, beta, threshold):
 
 # ---- aggregation ----------------------------------------------------------------------------------
 def edge_weight(guide, sigma):
-    """w(p, q) of neighbouring pixels as it is kept: rounded to ten bits after the leading one, none below 2^-62."""
+    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 10-bit mantissa, 0 below 2^-62."""
 
     def weight(p, q):
         w = np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2)
@@ -301,9 +301,9 @@ def aggregate(alpha, beta, weight, penalty, paths, iterations, normalize):
 
 
 def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau):
-    """Beliefs; every iteration from the same parabolas, with weights from the disparities of the one before.
+    """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
-    tau is one for all of these weights, or one after the other, the last for all that follow; 0 is no weight.
+    tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
     """
     P = K * alpha.mean()
     taus = np.ravel(tau)
@@ -354,12 +354,12 @@ def next_range(d, limits, factor):
     """The integer disparities that cover d with a margin of two, within the limits."""
     first, last = searched(limits, factor)
     low = np.clip(int(np.round(d.min())) - 2, first, last - 2)
-    high = np.clip(int(np.ceil(np.float32(d.max()))) + 2, low + 2, last)  # float32: no digit makes 2 a 3
+    high = np.clip(int(np.ceil(np.float32(d.max()))) + 2, low + 2, last)  # float32: rounding must not make 2 a 3
     return np.arange(low, high + 1)
 
 
 def condition(alpha, beta, divisor, priors, threshold):
-    """alpha, beta as they go into the aggregation: divided at the border, all priors added, invalid pixels nearly mute.
+    """alpha, beta before the aggregation: divided at the border, all priors added, invalid pixels weakened.
 
     A prior is (A, B, factor, weight, limit). Those of factor 2 come from the coarser scale, where disparities are half
     as large. Its share is weight / (1 + A / limit), or weight if the limit is 0.
@@ -398,7 +398,7 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
 
 
 def disparity(left, right, guide, params):
-    """The whole method: coarse to fine, each scale's A / F^2, B / F the next one's prior (F = 2)."""
+    """The whole method, coarse to fine: A / F^2, B / F of a scale are the prior of the next one (F = 2)."""
     scales = len(params["iterations"])
     pyramid = [(left, right, guide)]
     for _ in range(scales - 1):

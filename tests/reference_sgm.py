@@ -1,7 +1,7 @@
 """Semi-global matching (Hirschmueller 2008) in plain NumPy: the oracle of its kernel.
 
-Letters are the paper's: C(p, d) is what pixel p costs at disparity d, L_r(p, d) what the path to it in direction r
-costs, S their sum. All of them count whole sixteenths of an intensity; volumes have d first.
+Letters are the paper's: C(p, d) is the cost of pixel p at disparity d, L_r(p, d) the cost of the path to it in
+direction r, S their sum. All are whole sixteenths of an intensity; d is the first axis of volumes.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def path_costs(C, direction, P1, P2):
 
 
 def minimum(S, first):
-    """The first of the least sums, refined by a parabola through its neighbours if it has two."""
+    """The first disparity of least sum, refined by a parabola if it has two neighbours."""
     n = np.argmin(S, axis=0)
     inside = (n > 0) & (n < len(S) - 1)
     before, at, after = (np.take_along_axis(S, np.clip(n + i, 0, len(S) - 1)[None], 0)[0] for i in (-1, 0, 1))

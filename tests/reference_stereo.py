@@ -1,7 +1,7 @@
 """Wide-baseline stereo in plain NumPy: the oracle of its kernels. Slow on purpose.
 
 Sign: d = x_left - x_right. Letters are the method's: C is a cost volume with d first, alpha, beta the coefficients of a
-pixel's parabola, S how distinct its minimum is, L_r what a path costs in direction r.
+pixel's parabola, S how distinct its minimum is, L_r the cost of a path in direction r.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ AMBIGUOUS, DOUBTFUL = 1e-4, 1e-10
 def minima(C, disparities, minimum):
     """Where C has a minimum over d, and its disparity and curvature there. Of equal costs the last is the minimum.
 
-    The first and the last disparity have but one neighbour and are none.
+    The first and the last disparity have only one neighbour and are no minima.
     """
     before, at, after = C[:-2], C[1:-1], C[2:]
     found = (at <= before) & (at < after)
@@ -78,9 +78,9 @@ def choose(cost, d, a, guide, P1, P2, sigma):
 
 
 def distinctness(cost, d, Tq, Td):
-    """S, the least of clip((q_k - 1) / (Tq - 1), 0.01, 1)^2 with q_k = C(d_k) / C(d_0), 1 of those next to d_0.
+    """S, the least of clip((q_k - 1) / (Tq - 1), 0.01, 1)^2 with q_k = C(d_k) / C(d_0), 1 for minima next to d_0.
 
-    Where one more than 2 away costs less than Td more, 1e-4.
+    1e-4 where a minimum more than 2 px away costs less than Td more.
     """
     S = np.ones(cost.shape[1:])
     for k in range(1, len(cost)):
@@ -93,7 +93,7 @@ def distinctness(cost, d, Tq, Td):
 
 # ---- both views -----------------------------------------------------------------------------------
 def consistent(left, right, most):
-    """Where the right view has, to the nearest pixel, the left one's disparity at x - d; false outside and for NaN."""
+    """True where the right disparity at the pixel nearest to x - d agrees with d; false outside and for NaN."""
     same = np.zeros(left.shape, bool)
     for y, x in np.ndindex(left.shape):
         at = np.rint(x - left[y, x])
@@ -102,7 +102,7 @@ def consistent(left, right, most):
 
 
 def local_parabolas(C, disparities, plain, guide, params):
-    """alpha, beta: one of the minima of C, doubted where the right view, a speckle or other minima tell against it."""
+    """alpha, beta of one minimum of C, weakened where the right view, a speckle or other minima contradict it."""
     minimum = "whole" if params.subpixel == "encc" else params.subpixel
     cost, d, a = candidates(C, disparities, minimum, params.candidates)
     if any(params.choice):
@@ -123,8 +123,8 @@ def local_parabolas(C, disparities, plain, guide, params):
 def path_with_jumps(alpha, beta, weight, step, P1, P2, T2):
     """A, B of every pixel along one direction, with j = |vertex_p - m_q|.
 
-    j < 2: the step of the paper with P1; j < T2: with P2; further: the parabola of q if it is 1000 times as sure and
-    there is no edge, else one's own.
+    j < 2: the step of the paper with P1; j < T2: with P2; beyond: the parabola of q if it is 1000 times as sure and
+    there is no edge, else the pixel's own.
     """
     (dy, dx), (h, w) = step, alpha.shape
     A, B = alpha.copy(), beta.copy()

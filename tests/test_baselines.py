@@ -209,7 +209,7 @@ def test_views_and_ranges_refused(method, left, limits, error, message):
         (sgm, {"threads": 0}, "threads must be a whole number"),
         (opencv_sgbm, {"mode": "sgbm"}, "mode must be 3way or 5way or hh4 or hh, not 'sgbm'"),
         (opencv_sgbm, {"block": 4}, "block must be an odd whole number"),
-        (opencv_sgbm, {"range": (0, 48)}, "searches 0 to 63 in views 60 pixels wide"),
+        (opencv_sgbm, {"range": (0, 48)}, "searches 0 to 63 px in views 60 px wide"),
     ],
 )
 def test_options_refused(method, options, message):
@@ -221,7 +221,7 @@ def test_options_refused(method, options, message):
 @pytest.mark.parametrize("limits", [(0, 2045), (-2048, -2040)])
 def test_opencv_refuses_what_16_bits_cannot_hold(limits):
     wide = np.zeros((4, 5000), np.uint8)
-    with pytest.raises(ParameterError, match="and 2047 at most"):
+    with pytest.raises(ParameterError, match="and at most 2047 px"):
         opencv_sgbm(wide, wide, limits)
 
 

@@ -685,7 +685,7 @@ SEEN = {0: 0.3, 7: 0.004, -7: 0.2, 20: 0.006}
         (0.9, 0.9, (-18, 0), ["90% of the pixels match better with the views exchanged"]),
         (0.9, 0.9, None, []),
         (0.9, 0.9, (0, 7), []),  # 0 is no end, and 0.4 % are few
-        (0.9, 0.9, (0, 19.5), ["1% of the pixels lie at the upper end of the range, 20 px, .*: widen it"]),
+        (0.9, 0.9, (0, 19.5), ["1% of the pixels lie at the upper end of the range, 20 px: .*: widen it"]),
         (0.9, 0.9, (-6.5, 19), ["20% of the pixels lie at the lower end of the range, -7 px"]),
         (0.1, None, (-7, 20), ["left-right check", "lower end", "upper end"]),
     ],
@@ -772,9 +772,9 @@ def test_doubted_and_hidden_pixels_are_filled_from_what_is_around():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"cost": "ncc"}, "parameter cost ncc keeps no candidates: take census"),
-        ({"cost": "zncc"}, "parameter cost zncc keeps no candidates: take census"),
-        ({"subpixel": "histeq"}, "parameter subpixel histeq keeps no candidates: take parabola"),
+        ({"cost": "ncc"}, "parameter cost ncc needs candidates=1: take census"),
+        ({"cost": "zncc"}, "parameter cost zncc needs candidates=1: take census"),
+        ({"subpixel": "histeq"}, "parameter subpixel histeq needs candidates=1: take parabola"),
     ],
 )
 def test_what_keeps_no_candidates(changes, says):

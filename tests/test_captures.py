@@ -84,7 +84,7 @@ def test_folders_that_are_no_capture(tmp_path):
 def test_a_guide_that_does_not_fit(shape):
     with pytest.raises(
         InputError,
-        match=rf"^guide.jpg is 9x12, but the {shape[1]}x{shape[0]} of the views is no whole multiple of it: ",
+        match=rf"^guide.jpg is 9x12, but the views' {shape[1]}x{shape[0]} is not a whole multiple of it: ",
     ):
         enlarge(np.zeros((12, 9, 3), np.uint8), shape, "guide.jpg")
 

@@ -196,7 +196,7 @@ def test_importing_a_method_is_not_its_time(dataset, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("code", "says"), [(7, "exit status 7"), (-9, "SIGKILL, as for want of memory"), (-40, "signal 40|SIGRT")]
+    ("code", "says"), [(7, "exit status 7"), (-9, "SIGKILL, perhaps out of memory"), (-40, "signal 40|SIGRT")]
 )
 def test_how_a_process_ended(dataset, monkeypatch, code, says):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], code, b"", b""))
@@ -397,7 +397,7 @@ OWN_LOG = ("--method", "own_methods:log")
 def test_the_table_ranks_the_methods(evaluate, folder):
     code, out, err = evaluate("--method", "wta", *OWN_LOG, "--method", "own_methods:again", *OWN_LOG)
     assert (code, err) == (0, "")
-    assert out.startswith("r6ii: 3 scenes; means, lower is better, but for covered\n\nproper ")
+    assert out.startswith("r6ii: 3 scenes; means, lower is better, except covered\n\nproper ")
     assert max(map(len, out.splitlines())) <= 100
     _, scores, costs = out.split("\n\n")
     ranked = [line.split()[0] for line in scores.splitlines()[1:]]
@@ -527,9 +527,9 @@ def test_a_method_without_any_map_has_no_figures(evaluate):
         (("--report", "r.pdf"), "r.pdf: a report is an .html file"),
         (("--csv", "nowhere/t.csv"), "nowhere/t.csv"),
         (("--report", "r.html", "--csv", "r.html"), "two outputs"),
-        (("--crop", "3"), "'--crop' has no place with --dataset"),
-        (("--protocol", "proper"), "'--protocol' has no place"),
-        (("gt.pfm",), "'GT' has no place"),
+        (("--crop", "3"), "'--crop' does not go with --dataset"),
+        (("--protocol", "proper"), "'--protocol' does not go"),
+        (("gt.pfm",), "'GT' does not go"),
         (("--threads", "0"), "threads"),
         (("--cache", "own_methods.py"), "cache"),
     ],

@@ -148,5 +148,5 @@ def test_the_command_refuses_with_one_sentence(tmp_path, capfd):
     cv2.imwrite(str(path), np.zeros((200, 300), np.uint8))
     out = tmp_path / "out.tiff"
     assert main(["disparity", str(path), str(path), "-o", str(out), "--mem-limit", "0.001"]) == 2
-    assert capfd.readouterr().err.startswith(f"error: {path} is 300x200 pixels, for which about 0.033 GB")
+    assert capfd.readouterr().err.startswith(f"error: {path} is 300x200 pixels and needs about 0.033 GB")
     assert not out.exists()

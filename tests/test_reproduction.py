@@ -52,7 +52,7 @@ def test_deviations_stand_under_their_scores():
     every, last = lines(rows, [outcome("dslr-a", 0.22, 0.22, 0.33, 0.55)])
     assert last.deviations == pytest.approx([0.1])
     text = reproduction_lines(reproduction.Reproduction([(tables()[0], "1 scene: 005", [every, last])], {}, []))
-    shown = [line for line in text.splitlines() if "off the authors' code by" in line]
+    shown = [line for line in text.splitlines() if "change from the authors' code" in line]
     assert [line[-36:] for line in shown] == [" +100.0%    +0.0%    +0.0%   +25.0%".rjust(36), "+10.0%".rjust(36)]
     figures = next(line for line in text.splitlines() if line.strip().startswith("rebuilt"))
     assert len(figures) == len(shown[0]) == len(shown[1])
@@ -108,7 +108,7 @@ def test_what_is_not_rebuilt_or_failed_is_said():
     said = [line.split(None, 1)[1] for line in text.splitlines() if line.strip().startswith("rebuilt")]
     assert said == ["not rebuilt", "failed on 1 of 1 scene"]
     assert "best" not in text
-    assert "google is not there: no" in text
+    assert "google is missing: no" in text
     assert "0.1000   0.2000   0.3000   0.4000" in text
     assert " " * 27 + "   0.5000" in text  # the last of the scores alone
 
@@ -149,7 +149,7 @@ def test_the_command_makes_what_there_is_data_for(folder, tmp_path, capfd):
     assert main(args) == 0
     out = capfd.readouterr().out
     assert "Table 1: DSLR, set A (dslr), 1 scene: 005" in out
-    assert "google is not there: " in out
+    assert "google is missing: " in out
     assert main([*args, "--json"]) == 0
     record = json.loads(capfd.readouterr().out)
     (row,) = record["tables"][0]["rows"]

@@ -227,7 +227,7 @@ IMAGE, FLAT = np.full((20, 30), 0.5), np.zeros((20, 30))
         (InputError, "disparity has shape", {"disparity": FLAT.T}),
         (InputError, "disparity holds NaN", {"disparity": FLAT * np.nan}),
         (InputError, "disparity holds NaN, inf", {"disparity": FLAT + np.inf}),
-        (InputError, "no number", {"disparity": FLAT.astype(str)}),
+        (InputError, "not numbers", {"disparity": FLAT.astype(str)}),
         (InputError, "eighth of the image width 30", {"disparity": FLAT - 3.8}),
         *[(ParameterError, "^noise must be .* 0 to 1, not", {"noise": x}) for x in (-1, np.nan, np.inf, "a", None)],
         *[(ParameterError, "^vignetting must be .* 0 to 1", {"vignetting": x}) for x in (1.1, -1, None, "a", True)],

@@ -386,9 +386,9 @@ def test_what_is_masked_of_the_motorcycle_is_worse_than_the_rest():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"cost": "ncc"}, "parameter cost ncc keeps no candidates: take census"),
-        ({"cost": "zncc"}, "parameter cost zncc keeps no candidates: take census"),
-        ({"subpixel": "histeq"}, "parameter subpixel histeq keeps no candidates: take parabola"),
+        ({"cost": "ncc"}, "parameter cost ncc needs candidates=1: take census"),
+        ({"cost": "zncc"}, "parameter cost zncc needs candidates=1: take census"),
+        ({"subpixel": "histeq"}, "parameter subpixel histeq needs candidates=1: take parabola"),
     ],
 )
 def test_what_keeps_no_candidates_is_refused(changes, says):
@@ -582,8 +582,8 @@ def test_what_is_hidden_in_files(call, folder, suffix):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (("cost=ncc",), "cost ncc keeps no candidates"),
-        (("subpixel=histeq",), "subpixel histeq keeps no candidates"),
+        (("cost=ncc",), "cost ncc needs candidates=1"),
+        (("subpixel=histeq",), "subpixel histeq needs candidates=1"),
         (("candidates=7",), "candidates must be a whole number from 1 to 6"),
         (("robust_tau=1,-1",), "robust_tau must be a number from 0 to 1000, or"),
         (("choice=1",), "choice must be P1 and P2"),

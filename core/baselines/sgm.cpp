@@ -12,8 +12,8 @@ namespace {
 constexpr int kGroup = 16;  // disparities at a time
 typedef uint16_t vcost __attribute__((vector_size(2 * kGroup)));
 
-// Costs are integers, in sixteenths of an intensity. A path cost is at most the pixel cost + P2, so that a disparity
-// with the cost kNever never wins.
+// Costs are integers, in sixteenths of an intensity. A path cost is at most the pixel cost + P2, so a disparity with
+// the cost kNever never wins.
 constexpr int kUnit = 16;
 constexpr int kMostCost = 255 * kUnit;
 constexpr int kMostP2 = (int)kMostPenalty * kUnit;
@@ -120,8 +120,8 @@ void fill_costs(const float* left, const float* right, int h, int w, const SemiG
 constexpr int kPaths = 4;
 constexpr int kFrom[kPaths] = {-1, 0, 1, -1};
 
-// The path costs L of a row on every path, and their minima over d. The costs of a pixel lie between disparities that
-// do not exist. L is 0 at the pixels -1 and w and in a row that is not visited yet: there a path begins.
+// The path costs L of a row on every path, and their minima over d. The costs of a pixel are padded with kNever on both
+// sides. L is 0 where a path begins: at the pixels -1 and w, and in a row that is not visited yet.
 class Front {
  public:
   Front(int w, int D)

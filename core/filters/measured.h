@@ -17,7 +17,7 @@ struct Measured {
   size_t size() const { return (size_t)h * w; }
 };
 
-constexpr float kFarthest = 1e9f;  // px; greater values are no data, they would swamp all sums
+constexpr float kFarthest = 1e9f;  // px; greater values count as no data: they would swamp all sums
 
 DUALPIX_INLINE bool is_data(float d) { return std::fabs(d) <= kFarthest; }
 

@@ -40,7 +40,7 @@ DUALPIX_CLONES int gather(const Measured& in, int x, int y, int radius, float mi
 
 float median_of_three(float a, float b, float c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
 
-// Quickselect: of the three parts around a pivot, the search goes on in the one where half the weight is reached.
+// Quickselect with three parts around a pivot: the search continues in the part where half the weight is reached.
 float weighted_median(Sample* begin, Sample* end) {
   double half = 0, before = 0;
   for (const Sample* s = begin; s < end; ++s) half += 0.5 * s->weight;

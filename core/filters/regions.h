@@ -3,12 +3,12 @@
 
 namespace dualpix {
 
-// Two of four neighbours belong to the same region if they differ by at most `step`. Regions with fewer than `size`
-// pixels become NaN.
+// A pixel and one of its four neighbours belong to the same region if they differ by at most `step`. Regions with fewer
+// than `size` pixels become NaN.
 void remove_speckles(float* map, int h, int w, int size, float step);
 
-// Holes are filled ring by ring: a pixel becomes the median of those of its eight neighbours that have data. Of an even
-// number it is the lower of the middle two, since hidden surfaces lie behind. A map without data does not change.
+// Holes are filled ring by ring: a pixel becomes the median of its valid neighbours, eight at most. For an even number
+// it is the lower of the middle two, since occluded surfaces lie behind. A map without data does not change.
 void fill_holes(float* map, int h, int w);
 
 }  // namespace dualpix

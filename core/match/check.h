@@ -3,8 +3,8 @@
 
 namespace dualpix {
 
-// With the left view's disparity d at x: consistent is 1 where the right view's disparity at the pixel nearest to x - d
-// differs from d by at most `most` px, 0 where it differs by more, is NaN or lies outside the image. Maps are h x w.
+// consistent is 1 where the left disparity d at x and the right disparity at the pixel nearest to x - d differ by at
+// most `most` px, else 0: also where the right one is NaN or x - d lies outside the image. Maps are h x w.
 void check_views(const float* left, const float* right, unsigned char* consistent, int h, int w, float most,
                  int threads);
 

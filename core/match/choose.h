@@ -5,7 +5,7 @@ namespace dualpix {
 
 struct Choice {
   int kept;          // candidates of a pixel, at most kMostKept of candidates.h
-  float step, jump;  // P1: cost of a step of 1 px between neighbours, growing with its square; P2: most cost of a step
+  float step, jump;  // P1: cost of a step of 1 px between neighbours, growing with its square; P2: largest cost
   float edge_sigma;  // sigma of the weight of P2, w = exp(-(I_p - I_q)^2 / sigma^2)
 };
 

@@ -47,7 +47,7 @@ struct Window {
   int half;
 };
 
-// The pixel of n that stands for pixel i, which may lie outside.
+// The pixel, 0 to n - 1, that stands for pixel i. i may lie outside the image.
 int padded(int i, int n, Cost cost);
 
 // The differences of the strip in rows [y0, y1), padded at the ends of the image and smoothed along x. Plane p of row

@@ -154,7 +154,7 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
   }
 }
 
-// Keeps the distances at the i-th disparity for pixels whose best disparity it is, or is next to it.
+// Keeps the distances at the i-th disparity for pixels whose best disparity has the index i, i - 1 or i + 1.
 DUALPIX_CLONES void keep_distances(const Minima& m, const float* distances, int i, Distances& kept) {
   const float number = (float)i;
   for (int x = 0; x < kTileColumns; x += kLanes) {
@@ -206,7 +206,7 @@ DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o,
   }
 }
 
-// The distances of encc, at every disparity that is the best of any pixel of the tile or next to it.
+// The distances of encc at the best disparity of every pixel of the tile and at its two neighbours.
 void measure_distances(int h, int w, const Extent& t, const Matching& o, Tile& tile) {
   std::vector<char> best(o.count + 2);
   for (int y = 0; y < t.y1 - t.y0; ++y)

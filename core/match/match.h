@@ -22,7 +22,7 @@ struct Matching {
   const float* encc_left;  // the images that encc correlates
   const float* encc_right;
   float ratio_threshold;  // Tq
-  float noise_floor;      // the curvature is divided by C(d0) + this; with 0 it is not divided
+  float noise_floor;      // the curvature is divided by C(d0) + noise_floor; 0: it is not divided
 };
 
 // alpha, beta of the cost C(d) around its minimum, scaled by the confidence S in it. All maps are h x w. The cost

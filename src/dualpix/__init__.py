@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     __version__: str
 
 # Public names are imported on first use, so that `import dualpix` takes milliseconds. No submodule
-# may bear the name of a function here: importing it would put the module in the function's place.
+# may have the name of a function here: importing the module would replace the function.
 _HOMES = {
     "Calibration": "camera.lens",
     "Params": "params",

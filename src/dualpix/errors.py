@@ -14,4 +14,4 @@ class ParameterError(DualpixError):
 
 
 class OutputError(DualpixError):
-    """A result that cannot be written where or as it was asked for."""
+    """A result that cannot be written to the requested file or in its format."""

@@ -1,4 +1,4 @@
-"""One run: how many threads it uses, whom it tells about its progress, and how long its stages took."""
+"""One run: its threads, its progress, and the time of its stages."""
 
 import os
 import time
@@ -72,7 +72,7 @@ class Run:
     def stage(self, name: str, scale: int = 0) -> Iterator[None]:
         """Announce and time a stage; `scale` counts from 1, coarse to fine, and is 0 outside the scales."""
         if self.progress:
-            # The coarsest scale may be solved several times, to find the range; a bar does not go back for that.
+            # The coarsest scale may be solved several times to find the range; the bar must not go back.
             self._share = max(self._share, share_done(name, scale, self.scales, self.view))
             total = self.scales if scale else 0
             self.progress(Step(name, self._share, scale, total, "scale", self.view))
@@ -93,7 +93,7 @@ def share_done(name: str, scale: int, scales: int, view: str = "") -> float:
 
 
 def thread_count(threads: int | None) -> int:
-    """The number asked for, else that of ``DUALPIX_THREADS``, else the number of cores this process may use."""
+    """The requested number, else that of ``DUALPIX_THREADS``, else the number of cores this process may use."""
     name: str = "threads"
     value: object = threads
     if threads is None:

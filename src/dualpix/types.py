@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 StrPath = str | os.PathLike[str]
 
 
-# ---- small helpers of arrays -----------------------------------------------------------------------------
+# ---- array helpers ---------------------------------------------------------------------------------------
 
 
 def as_row(values: Iterable[float]) -> Map:
@@ -127,7 +127,7 @@ class Agreement(NamedTuple):
     confirmed : float
         Share of the matched pixels that the other view confirms and that are no speckles.
     ends : dict
-        Share of the pixels that are confirmed and lie within 1 px of an end of the range, by that end (px).
+        Share of the pixels that are confirmed and within 1 px of an end of the range, by that end (px).
     """
 
     confirmed: float
@@ -154,7 +154,7 @@ class Parabolas:
     agreement : Agreement or None
         For stereo: how well the views confirm each other at this scale.
     vertex : float32 map or None
-        The disparity, if it is computed already.
+        The disparity, if already computed.
     """
 
     A: Map

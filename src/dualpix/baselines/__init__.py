@@ -12,7 +12,7 @@ from ._sgm import sgm
 from ._tiles import CONSTANTS, Estimate
 from ._wta import wta
 
-# By name of the baseline, the settings that are not arguments of its function; for the record of an evaluation.
+# Settings of each baseline that are not arguments of its function, for the record of an evaluation.
 SETTINGS: dict[str, dict[str, object]] = {
     "dpdisp": {**CONSTANTS, "steps": _dpdisp.STEPS},
     "sdof": {**CONSTANTS, "steps": _sdof.STEPS},

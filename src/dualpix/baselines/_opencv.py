@@ -62,8 +62,8 @@ def opencv_sgbm(
     beyond = max(first + count, 0) - min(first, 0)  # columns without a value
     if width - beyond <= block // 2 or max(-first, first + count) > FARTHEST:
         raise ParameterError(
-            f"range {asked[0]} to {asked[-1]} is too wide for OpenCV, which searches {first} to {first + count - 1} in "
-            f"views {width} pixels wide, and {FARTHEST} at most: give a smaller range or wider views"
+            f"range {asked[0]} to {asked[-1]} is too wide for OpenCV: it searches {first} to {first + count - 1} px in "
+            f"views {width} px wide, and at most {FARTHEST} px: give a smaller range or wider views"
         )
     matcher = cv2.StereoSGBM.create(
         minDisparity=first,

@@ -1,4 +1,4 @@
-"""The planes that our own method matches, for what runs its parts without the whole pipeline."""
+"""The planes that our own method matches, for code that runs parts of it without the pipeline."""
 
 from ..camera.lens import NO_LENS
 from ..io import read_pair
@@ -12,7 +12,7 @@ from ._views import Image
 
 
 def matched_planes(left: Image, right: Image, photometry: Photometry, threads: int) -> Planes:
-    """The planes of a pair that our own method would match at full size, with pixels as they are."""
+    """The full-size planes of a pair that our own method would match, if pixels are square and the axis is x."""
     pair = read_pair(left, right)
     planes = grey_planes(pair, Frame(pair.shape), photometry, NO_LENS, threads)
     apply_gains(planes, find_gains(planes, photometry, equalise=not blank(planes)))

@@ -1,8 +1,8 @@
 """Local matching of tiles, shared by `sdof` and `dpdisp`: cost, sub-pixel fit, confidence, bilateral upsampling.
 
-For every disparity d there is a kernel for each view that makes the views equal where d is right. The cost C(d) of a
-tile is the variance of the difference ``e = k_left * L - k_right * R`` over the tiles around it. A variance, because a
-constant difference in brightness does not count.
+Every disparity d has a kernel for each view. The kernels make the views equal where d is right. The cost C(d) of a tile
+is the variance of the difference ``e = k_left * L - k_right * R`` over the tiles around it. A variance ignores constant
+differences in brightness.
 """
 
 from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ def match_tiles(
     pair = read_pair(left, right, guide)
     views = grey_views(pair.left, pair.right, threads)
     asked = whole_disparities(limits, views[0].shape[1])
-    # One more at each end, so that every disparity asked for has two neighbours.
+    # One more at each end, so that every requested disparity has two neighbours.
     disparities = [i / steps for i in range(asked[0] * steps - 1, asked[-1] * steps + 2)]
     C = tile_costs(*views, [kernels(d) for d in disparities], threads)
     ((_, texture),) = tile_moments(*views, [(SLOPE, NOTHING)], threads)

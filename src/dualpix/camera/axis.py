@@ -1,6 +1,6 @@
-"""Along which axis the views differ: how much of their difference a shift along x explains, and one along y.
+"""Detect the axis along which the views differ: the one whose shift explains more of their difference.
 
-The views are compared tile by tile at every scale. Each tile has a gain and an offset, so brightness does not count.
+The views are compared tile by tile at every scale. Each tile has its own gain and offset, so brightness does not count.
 """
 
 import math
@@ -13,16 +13,16 @@ import numpy.typing as npt
 from .. import _core
 from ..types import Map, Planes
 
-TILE = 16  # px, side of the tiles for small shifts; half of that for large ones
+TILE = 16  # px, side of a tile; large shifts use tiles of half this side
 COARSEST = 3  # the shorter side of the coarsest scale holds at least this many tiles
-LARGEST = 1_500_000  # pixels; larger scales are left out because they cost much and tell little
-REACH = 32  # px of the coarsest scale: the largest shift that is tried
+LARGEST = 1_500_000  # pixels; larger scales are skipped because they are slow and add little
+REACH = 32  # px of the coarsest scale: the largest shift tried
 
 ALIKE = 1e-3  # squared intensities; a smaller difference counts as none
 SURE = 5.0  # standard deviations by which the tiles' votes must differ from a tie
-CLEAR = 2.0  # the gain of the tiles for one axis must be this many times that of the tiles for the other
+CLEAR = 2.0  # tiles that vote for the winner must gain this many times as much as the others
 LEAST = 0.08  # share of the difference that a small shift must explain; narrow textures explain 0.05 by chance
-MOST = 0.65  # the same for a large shift, which is the best of many; the best explains 0.55 by chance
+MOST = 0.65  # the same for a large shift; the best of many shifts explains 0.55 by chance
 
 Tiles = npt.NDArray[np.float64]
 OTHER = {"x": "y", "y": "x"}
@@ -55,7 +55,7 @@ class Axis(NamedTuple):
         )
 
     def objection(self, asked: str) -> str | None:
-        """What a user who asks for an axis must be told, or None."""
+        """A warning if the views do not support the requested axis, else None."""
         if self.axis == asked:
             return None
         if self.axis is None:
@@ -67,7 +67,7 @@ class Axis(NamedTuple):
         return Axis(OTHER[self.axis] if self.axis else None, self.y, self.x, self.sureness)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same, ready for JSON."""
+        """A record ready for JSON."""
         return {"found": self.axis, "explained": {"x": self.x, "y": self.y}, "sureness": self.sureness}
 
     @classmethod
@@ -77,7 +77,7 @@ class Axis(NamedTuple):
 
 
 class Unexplained(NamedTuple):
-    """Of every tile, the variance that is left: as the views are, after a shift along x, after one along y."""
+    """Unexplained variance of every tile: without a shift, with one along x, with one along y."""
 
     still: Tiles
     x: Tiles
@@ -85,19 +85,19 @@ class Unexplained(NamedTuple):
 
 
 def detect_axis(left: Map, right: Map, threads: int = 1) -> Axis:
-    """Find out along which axis the views are shifted, be it by a tenth of a pixel or by a quarter of the image.
+    """Find the axis along which the views are shifted, by anything from 0.1 px to a quarter of the image.
 
     Parameters
     ----------
     left, right : contiguous float32 planes of the same size
-        Grey, on a 0..255 scale, even in brightness: where one view darkens towards a side, blur shifts it there.
+        Grey, on a 0..255 scale, equal in brightness: blur shifts a view that darkens towards one side.
     threads : int
-        How many to use. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     Axis
-        Of the reliable comparisons, the one in which the axes differ most; without any, that of the finest scale.
+        The reliable comparison in which the axes differ most. If none is reliable, that of the finest scale.
     """
     if min(left.shape) < TILE + 2:
         return Axis(None, 0.0, 0.0, 0.0)
@@ -120,7 +120,7 @@ def _comparisons(left: Map, right: Map, threads: int) -> Iterator[Axis]:
 
 
 def verdict(tiles: Unexplained, least: float) -> Axis:
-    """Count the tiles' votes. Noise alone makes them those of a fair coin; outliers have no more than one each."""
+    """Count the tiles' votes. Noise votes like a fair coin, and an outlier has one vote like any other tile."""
     total = float(tiles.still.sum())
     if total <= ALIKE * tiles.still.size:
         return Axis(None, 0.0, 0.0, 0.0)
@@ -137,7 +137,7 @@ def verdict(tiles: Unexplained, least: float) -> Axis:
 def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
     """Shifts of up to about a pixel: ``L - R = a + (b + c x + e y) M - d M'``, least squares in every tile.
 
-    M is the mean of the views, M' its slope along the axis. The gain b, c, e may change across the tile.
+    M is the mean of the views, M' its slope along the axis. The gain changes linearly across the tile.
     """
     L, R = _smooth(left), _smooth(right)
     rows, columns = ((n - 2) // TILE for n in L.shape)
@@ -149,12 +149,12 @@ def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
 
 
 def _without(C: Tiles, k: int) -> Tiles:
-    """The covariances of what plane k, fitted to each of the others, leaves of them."""
+    """Covariances of the residuals after plane k is fitted to each of the others."""
     return C - C[:, :, k, None] * C[:, k, None, :] / (C[:, k, k, None, None].clip(min=0) + ALIKE)
 
 
 def large_shifts(left: Map, right: Map) -> Unexplained:
-    """Shifts by whole pixels: of all within reach, the one with which the right view explains most of a tile."""
+    """Shifts by whole pixels: each tile takes the shift with which the right view explains it best."""
     tile, reach = TILE // 2, min(REACH, max(left.shape) // 3)
     L, R = _smooth(left), _smooth(right)
     L, R = L - L.mean(), R - R.mean()

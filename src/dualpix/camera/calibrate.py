@@ -1,4 +1,4 @@
-"""Find out what a camera and lens do: from pictures of a white sheet and of textured planes."""
+"""Calibrate a camera and lens from pictures of a white sheet and of textured planes."""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from .sheet import Values, white_sheets
 TILT = ((1, 0), (0, 1))  # the terms that a tilted plane adds: inverse depth is linear in x and y
 MEANS = np.array([1 / ((i + 1) * (j + 1)) for i, j in TERMS.values()])  # mean of each term over the picture
 
-MARGIN = 0.05  # share of width and height that is left out at each border of a plane's map
+MARGIN = 0.05  # share of width and height left out at each border of a plane's map
 SAMPLES = 50_000  # pixels of a plane's map that the fit uses
 PASSES = 15  # passes with weights that damp outliers, then as many with weights that drop them
-LEAST = 0.2  # px: with less defocus, or planes closer together, matching errors hide the gain
-ROUGH = 0.05, 0.1  # px and share of the disparity; their sum is the roughest map that still counts as a plane
+LEAST = 0.2  # px: matching errors hide the gain of a smaller disparity, or difference between planes
+ROUGH = 0.05, 0.1  # px and share of the disparity; a map rougher than their sum is not a plane
 
 
 def calibrate(
@@ -47,12 +47,12 @@ def calibrate(
     white : pairs of arrays or paths
         Left and right views of an evenly lit white sheet, out of focus; several are averaged.
     planes : pairs of arrays or paths
-        Left and right views of a textured plane that fills the picture, square to the camera, each at another
-        distance. One plane gives the gain; two or more give the offset too. Distances need not be known.
+        Left and right views of a textured plane that fills the picture, square to the camera, each at a different
+        distance. One plane gives the gain; two or more also give the offset. Distances need not be known.
     camera : str, optional
         The camera's name, kept in the file.
     black : float
-        What the camera records in the dark, in the numbers of the white sheets.
+        Black level: the pixel value of the white sheets without light.
     axis : "x" or "y", optional
         The direction in which the views differ; detected if not given.
     preset, threads, progress, **overrides
@@ -61,8 +61,8 @@ def calibrate(
     Raises
     ------
     InputError
-        If the pictures cannot be used: different sizes, a white sheet with zeros or clipped, a plane without
-        texture, too close to the focus, or not flat.
+        If the pictures cannot be used: different sizes, a white sheet that is clipped or not above black, a plane
+        without texture, in focus, or not flat.
     ParameterError
         If nothing was given, or black is out of bounds.
     """
@@ -94,12 +94,12 @@ def calibrate(
 
 
 def _stored(left: Input, right: Input) -> Pair:
-    """A pair whose map stays as the camera stores it: a lens does not turn with the viewer."""
+    """A pair without EXIF rotation: the calibration is for pixels as the camera stores them."""
     return replace(read_pair(left, right), orientation=1)
 
 
 def _checked_planes(made: Calibration, maps: Sequence[Map], names: Sequence[str]) -> tuple[Plane, ...]:
-    """The planes before and after the correction; refused if one is not flat after it."""
+    """The spread of each plane before and after the correction; a plane that is not flat after it is refused."""
     planes = tuple(_plane(d, made.corrected(d)) for d in maps)
     for name, plane in zip(names, planes, strict=True):
         if plane.corrected > 2 * (ROUGH[0] + ROUGH[1] * abs(plane.disparity)):
@@ -113,23 +113,22 @@ def _checked_planes(made: Calibration, maps: Sequence[Map], names: Sequence[str]
 def lens_field(maps: Sequence[tuple[Map, Map]], names: Sequence[str]) -> Field:
     """Gain and offset from disparity maps of planes, each with its confidence.
 
-    A plane's map is the polynomial ``P_k = gain d_k + offset``, with d_k its mean over the picture: coefficient by
-    coefficient a line in d_k. One plane gives only the gain, ``P_1 / d_1``.
+    A plane's map is the polynomial ``P_k = gain d_k + offset``, with d_k its mean over the picture. Each coefficient
+    is a line in d_k. One plane gives only the gain, ``P_1 / d_1``.
     """
     P = np.stack([fit_plane(d, confidence, name) for (d, confidence), name in zip(maps, names, strict=True)])
     d = P @ MEANS
     if len(P) == 1:
         if abs(d[0]) < LEAST:
             raise InputError(
-                f"{names[0]}: the plane is in focus, its disparity is {d[0]:.2f} px and tells nothing of the gain: "
-                f"take one that shows at least {LEAST} px"
+                f"{names[0]}: the plane is in focus, its disparity is {d[0]:.2f} px: take one with at least {LEAST} px"
             )
         gain, offset = P[0] / d[0], np.zeros(len(TERMS))
     else:
         if np.ptp(d) < LEAST:
             raise InputError(
                 f"{names[0]} and {names[1]}: the disparities of the planes differ by {np.ptp(d):.2f} px: "
-                f"take them at distances that differ by at least {LEAST} px, or give only one"
+                f"take planes that differ by at least {LEAST} px, or give only one"
             )
         offset, gain = np.polynomial.polynomial.polyfit(d, P, 1)
     lowest = float(evaluate(gain, (64, 64)).min())
@@ -144,9 +143,10 @@ def lens_field(maps: Sequence[tuple[Map, Map]], names: Sequence[str]) -> Field:
 def fit_plane(d: Map, confidence: Map, name: str) -> Values:
     """Coefficients of the smooth even part of a plane's map, robust to outliers.
 
-    Iteratively reweighted least squares of ``d = P(x, y) + t_x x + t_y y``, with the residuals r and their scale s
-    (median, as an STD). The tilt t is the plane's and is left out. Weights are the confidence times, first,
-    ``1 / max(|r|, s)``, which needs no good start, then ``1 / (1 + r^2 / 4 s^2)^2``, which forgets outliers.
+    Iteratively reweighted least squares of ``d = P(x, y) + t_x x + t_y y``, with residuals r and their scale s
+    (median, as an STD). The tilt t belongs to the plane, not to the lens, and is dropped. Weights are the confidence
+    times ``1 / max(|r|, s)`` at first, which needs no good start, then times ``1 / (1 + r^2 / 4 s^2)^2``, which
+    ignores outliers.
     """
     rows, columns = (slice(int(MARGIN * n), n - int(MARGIN * n)) for n in d.shape)
     step = max(1, math.isqrt(d.size // SAMPLES))
@@ -183,7 +183,7 @@ def _plane(d: Map, corrected: Map) -> Plane:
 
 
 def summary(made: Calibration) -> str:
-    """What was found, in words: size, and how much of the spread of each plane is left."""
+    """The calibration in words: size, white sheets, and the STD of each plane before and after correction."""
     parts = [f"{made.width}x{made.height}"]
     if made.white:
         darkest = min(made.white.left.min(), made.white.right.min())

@@ -1,7 +1,7 @@
-"""What one camera and lens do to the views and to the disparity, and how that is undone.
+"""The calibration of one camera and lens: what they do to views and disparity, and how to undo it.
 
-White sheet: each view is darker towards its own side. Lens: away from the axis the pupil is clipped, so the same depth
-shows another disparity, ``d_observed(x, y) = gain(x, y) d + offset(x, y)``. Both fields are smooth.
+White sheet: each view darkens towards its own side. Lens: away from the optical axis the pupil is clipped, so the same
+depth has another disparity, ``d_observed(x, y) = gain(x, y) d + offset(x, y)``. Gain and offset are smooth.
 """
 
 import re
@@ -24,14 +24,14 @@ TERMS = {"1": (0, 0), "x^2": (2, 0), "y^2": (0, 2), "x^4": (4, 0), "x^2 y^2": (2
 
 
 class Field(NamedTuple):
-    """Coefficients of gain and offset by TERMS. Over the picture the gain has mean 1 and the offset mean 0 px."""
+    """Coefficients of gain and offset in the order of TERMS. The gain has mean 1, the offset mean 0 px."""
 
     gain: tuple[float, ...]
     offset: tuple[float, ...]
 
 
 class Plane(NamedTuple):
-    """A calibration plane: its mean disparity, and the STD of its map as observed and as corrected, px."""
+    """A calibration plane: its mean disparity, and the STD of its map as observed and when corrected, px."""
 
     disparity: float
     observed: float
@@ -70,7 +70,7 @@ class Calibration:
     source: str = "calibration"
 
     def check(self, shape: tuple[int, ...], name: str, axis: str | None = None) -> None:
-        """Refuse a picture of another size or, if it is given, another axis; errors call the picture `name`."""
+        """Refuse a picture of another size, or of another axis if given; errors call the picture `name`."""
         height, width = shape[:2]
         if (width, height) != (self.width, self.height):
             raise InputError(
@@ -83,12 +83,12 @@ class Calibration:
             )
 
     def check_numbers(self, dtype: np.dtype[Any], name: str) -> None:
-        """Refuse a picture whose numbers have another full scale than those the black level was given in."""
+        """Refuse a picture with another full scale than the white sheets, unless their black level is 0."""
         full = full_scale(dtype)
         if self.white and self.white.black and full != self.white.full:
             raise InputError(
-                f"{self.source}: its black level, {self.white.black:g}, belongs to numbers up to {self.white.full:g}, "
-                f"but those of {name} go up to {full:g}: calibrate with pictures of the same kind"
+                f"{self.source}: its black level, {self.white.black:g}, is for pixel values up to "
+                f"{self.white.full:g}, but those of {name} go up to {full:g}: calibrate with pictures of the same kind"
             )
 
     def check_camera(self, name: str | None) -> None:
@@ -100,7 +100,7 @@ class Calibration:
             )
 
     def black(self, asked: float) -> float:
-        """The black level to use: that of the white sheets. If another one was asked for, it is refused."""
+        """The black level to use: that of the white sheets. Another requested level is refused."""
         if self.white is None or asked == self.white.black:
             return asked
         if asked:
@@ -111,14 +111,14 @@ class Calibration:
         return self.white.black
 
     def white_gains(self, gamma: float = 1.0) -> tuple[Map, Map] | None:
-        """What to divide the left and the right view by, after black level and gamma; None without white sheets.
+        """Divisors of the left and the right view, after black level and gamma; None without white sheets.
 
         At most 1, where the brighter white sheet is brightest.
         """
         return self.white.gains((self.height, self.width), gamma) if self.white else None
 
     def corrected(self, d: Map) -> Map:
-        """``(d - offset) / gain``: the disparity that a lens with one pupil everywhere would show, px. NaN stays."""
+        """``(d - offset) / gain``: the disparity of a lens with the same pupil everywhere, px. NaN stays NaN."""
         if self.field is None:
             return d
         self.check(d.shape, "the map")
@@ -147,12 +147,12 @@ class Calibration:
             **self.to_dict(),
             "white": self.white and {name: np.asarray(part).tolist() for name, part in self.white._asdict().items()},
         }
-        # A row of a map takes one line, not one for each number.
+        # Write each row of a map on one line.
         return re.sub(r"\[([^][{}]+)\]", lambda row: f"[{' '.join(row[1].split())}]", to_json(record)) + "\n"
 
 
 class NoCalibration(Calibration):
-    """A lens about which nothing is known: it accepts every picture and changes nothing."""
+    """An unknown lens: it accepts every picture and changes nothing."""
 
     def check(self, shape: tuple[int, ...], name: str, axis: str | None = None) -> None:
         """Accept the picture."""
@@ -171,5 +171,5 @@ def evaluate(coefficients: Sequence[float], shape: tuple[int, ...]) -> Map:
 
 
 def centres(n: int) -> Values:
-    """Where the centres of n pixels lie if the edges of the picture are at -1 and 1."""
+    """The centres of n pixels, with the edges of the picture at -1 and 1."""
     return np.asarray((2 * np.arange(n) + 1) / n - 1, np.float64)

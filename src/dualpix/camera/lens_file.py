@@ -20,7 +20,7 @@ def read_calibration(path: StrPath) -> Calibration:
     Raises
     ------
     InputError
-        If it cannot be read, is none, is of another version, or is damaged.
+        If it cannot be read, is not a calibration, has another version, or is damaged.
     """
     record = _read_json(path)
     if "calibration" not in record:
@@ -58,7 +58,7 @@ def _from_record(record: dict[str, Any], source: str) -> Calibration:
         raise ValueError("camera is not a name")
     gain, offset, white = (record[name] for name in ("gain", "offset", "white"))
     if (gain is None) != (offset is None):
-        raise ValueError("of gain and offset only one is there")
+        raise ValueError("only one of gain and offset is given")
     field = None
     if gain is not None:
         field = Field(_coefficients(gain, "gain"), _coefficients(offset, "offset"))
@@ -97,7 +97,7 @@ def _numbers(values: object, name: str, dimensions: int) -> Values:
     except ValueError:
         raise ValueError(f"the rows of {name} differ in length") from None
     if numbers.ndim != dimensions or numbers.size == 0 or numbers.dtype.kind not in "if":
-        raise ValueError(f"{name} does not hold the numbers it should")
+        raise ValueError(f"{name} does not hold the expected numbers")
     if not (np.abs(numbers) < 1e6).all():
         raise ValueError(f"{name} is out of bounds")
     return numbers.astype(np.float64)

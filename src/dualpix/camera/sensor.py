@@ -1,4 +1,4 @@
-"""What the pixels of a view tell about the sensor: pixels that are not square, and the black level."""
+"""What a view shows about its sensor: pixels that are not square, and the black level."""
 
 import math
 
@@ -23,8 +23,8 @@ def pixel_aspect(asked: float | str, images: dict[str, Image]) -> float:
     Raises
     ------
     InputError
-        If "auto" meets a grey view with the size of the Pixel capture app's files, upright or turned, or if the
-        number is the inverse of that size's aspect.
+        If a grey view has the size of the Pixel capture app's files, upright or turned, and `asked` is "auto" or the
+        inverse of their aspect.
     """
     for name, image in images.items():
         if image.shape in (PIXEL_APP, PIXEL_APP[::-1]):
@@ -41,8 +41,8 @@ def pixel_aspect(asked: float | str, images: dict[str, Image]) -> float:
 def black_hint(left: Image, right: Image) -> str | None:
     """Return a hint for the user if the views look as if they still contain the black level, else None.
 
-    Only 16-bit views are looked at. Black levels of sensors are usually powers of two, so the darkest pixel is compared
-    with these. It is a hint and changes nothing: a scene need not contain black.
+    Only 16-bit views are checked. Black levels of sensors are usually powers of two, so the darkest pixel is compared
+    with these. The hint changes nothing: a scene need not contain black.
     """
     if left.dtype != np.uint16 or right.dtype != np.uint16:
         return None

@@ -19,12 +19,12 @@ CLIPPED = 1e-3  # share of the pixels that may have the brightest value before t
 
 
 class White(NamedTuple):
-    """The brightness of a white sheet in each view, in cells and 1 at most; and the numbers of the input.
+    """The brightness of a white sheet in each view, by cell and at most 1.
 
     Attributes
     ----------
     black, full : float
-        Black level and largest value of the input's numbers.
+        Black level and full scale of the input's pixel values.
     left, right : float64 arrays
         Brightness by cell.
     """

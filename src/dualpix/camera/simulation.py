@@ -1,7 +1,7 @@
 """Dual-pixel image formation: a left/right pair with known disparity from a sharp image.
 
-Each half of a dual pixel sees the scene through one half of the aperture. A point out of focus is therefore
-spread over a half-disc, mirrored between the views, and the distance of the two centroids is its disparity.
+Each half of a dual pixel sees the scene through one half of the aperture. A point out of focus is therefore spread over
+a half-disc, mirrored between the views. The distance between the two centroids is its disparity.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float32]
 Box = tuple[slice, slice]
 
 LAYER = 0.125  # px of disparity from one layer to the next; points between two layers are shared by both
-HIDING = 3  # layers: something this much nearer hides what is behind; closer ones are the same surface
+HIDING = 3  # layers; a surface this much nearer hides what is behind it, a smaller step is the same surface
 EDGE = (HIDING + 1) * LAYER  # px: a larger step between neighbouring pixels is an edge, not a slope
 
 
@@ -36,9 +36,8 @@ def simulate(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array]:
     """Render the two views a dual-pixel camera takes of a scene.
 
-    The scene is given as seen from the centre of the aperture. It is rendered in the values given, without
-    conversion to linear light, and goes on mirrored outside the frame. What hides behind an edge in front
-    is continued from the background beside it.
+    The scene is given as seen from the centre of the aperture. It is rendered without conversion to linear light
+    and mirrored outside the frame. Behind an edge, the background beside it is continued.
 
     Parameters
     ----------
@@ -49,8 +48,8 @@ def simulate(
     noise : float
         Standard deviation of the Gaussian noise added to each view, on the 0..1 scale of the image; 0 to 1.
     vignetting : float
-        From 0 to 1: the part of the light that the left view loses at its right border and the right view at
-        its left border, growing linearly from the opposite border.
+        0 to 1: the share of light that the left view loses at its right border and the right view at its left
+        border. The loss grows linearly from the opposite border.
     seed : int
         The same seed gives the same noise.
 
@@ -58,9 +57,9 @@ def simulate(
     -------
     left, right : arrays of the shape and dtype of `image`
     disparity : (H, W) float32 array
-        The disparity of what the left view shows at each pixel, in pixels: a scene point at centre position
-        ``x`` appears there at ``x + d/2``, the nearest point wins, and what the centre does not see has the
-        disparity of the background beside it.
+        The disparity at each pixel of the left view, in pixels. A scene point at ``x`` appears in it at
+        ``x + d/2``, and the nearest point wins. Points hidden from the centre have the disparity of the
+        background beside them.
     """
     scene = _scene(image)
     depth = _depth(disparity, scene.shape[:2])
@@ -87,10 +86,10 @@ def simulate(
 
 
 def half_disc(disparity: float) -> npt.NDArray[np.float64]:
-    """The spread of a point in the left view; that of the right view is ``half_disc(-disparity)``.
+    """The point spread function of the left view; that of the right view is ``half_disc(-disparity)``.
 
-    The half-disc of radius ``3 pi |disparity| / 8`` is integrated against the bilinear hats of the pixels,
-    which keep mass and centroid: they are exactly 1 and ``disparity / 2`` along x however small the disc.
+    The half-disc of radius ``3 pi |disparity| / 8`` is integrated against the bilinear hats of the pixels. Its
+    mass is exactly 1 and its centroid exactly ``disparity / 2`` along x, at any radius.
 
     Parameters
     ----------
@@ -108,14 +107,14 @@ def half_disc(disparity: float) -> npt.NDArray[np.float64]:
     lines = 32 * ceil(radius + 1)
     t = (2 * np.arange(lines) + 1 - lines) / lines  # scanlines across the unit disc
     chord = np.sqrt(1 - t**2)
-    # sum(width^2 / 2) / sum(width) is the centroid, so this width is the chord times the radius, less the
-    # error of the finite number of scanlines.
+    # The centroid is sum(width^2 / 2) / sum(width). This width makes it exact: it is the chord times the radius,
+    # corrected for the finite number of scanlines.
     width = abs(disparity) * chord * chord.sum() / (chord @ chord)
 
     reach = ceil(max(radius, width.max()))
     taps = np.arange(-reach, reach + 1)
     rows = np.maximum(1 - np.abs(radius * t - taps[:, None]), 0)
-    # The integral of hat(x - j) over 0..width: its falling side, and from the pixel before its rising side.
+    # The integral of hat(x - j) over 0..width: its falling side, then its rising side, one pixel before.
     inside = np.clip(width[:, None] - taps[reach:], 0, 1)
     columns = inside - inside**2 / 2
     columns[:, 1:] += inside[:, :-1] ** 2 / 2
@@ -127,12 +126,12 @@ def half_disc(disparity: float) -> npt.NDArray[np.float64]:
 
 
 def _radius(disparity: float) -> float:
-    """The centroid of a half-disc lies 4r/(3 pi) off its centre, and the two views' are |d| apart."""
+    """The centroid of a half-disc lies 4r/(3 pi) from the disc's centre; those of the two views are |d| apart."""
     return 3 * pi * abs(disparity) / 8
 
 
 def _render(scene: Array, depth: Array, behind: npt.NDArray[np.intp], sign: int) -> Array:
-    """One view: the layers spread by their half-discs, each as far as nothing in front covers it."""
+    """One view: each layer is spread by its half-disc and hidden where a layer in front covers it."""
     import cv2
 
     height, width, channels = scene.shape
@@ -160,10 +159,9 @@ def _stretch(depth: Array, sign: int) -> Array:
 def _layers(
     scene: Array, depth: Array, behind: npt.NDArray[np.intp], stretch: Array
 ) -> Iterator[tuple[int, Box, Array]]:
-    """Slices of equal disparity ``index * LAYER``, nearest first: weighted colours and, last, the weights.
+    """Slices of equal disparity ``index * LAYER``, nearest first: weighted colours, then the weights.
 
-    The slices are cropped to what their half-disc can reach. They hold the visible points and those hidden
-    behind an edge.
+    Each slice is cropped to the reach of its half-disc. It holds the visible points and those hidden behind an edge.
     """
     hidden = behind != np.arange(depth.size).reshape(depth.shape)
     level = depth / LAYER
@@ -190,9 +188,9 @@ def _bounds(where: npt.NDArray[np.bool_], margin: int) -> Box | None:
 
 
 def _background(depth: Array, reach: int) -> npt.NDArray[np.intp]:
-    """What is behind the pixels up to `reach` inside the edge of something in front, else the pixel itself.
+    """Flat index of the background behind each pixel, up to `reach` px inside an edge; elsewhere its own index.
 
-    The background is mirrored about its last visible pixel if its surface goes on there. As flat indices.
+    The background is mirrored about its last visible pixel if its surface continues there.
     """
     own = np.arange(depth.size).reshape(depth.shape)
     source = own.copy()
@@ -227,7 +225,7 @@ def _seen_from_left(depth: Array) -> Array:
     row = np.arange(height)[:, None] + np.zeros((1, width), np.intp)
     seen = np.full((height, width), -np.inf, np.float32)
 
-    # Surfaces: the pixels between neighbours that are no edge, interpolated. There are two at most.
+    # Surfaces: interpolate the pixels, two at most, between neighbours without an edge.
     step = np.diff(depth, axis=1)
     for n in (0, 1):
         target = np.ceil(x[:, :-1]) + n
@@ -236,7 +234,7 @@ def _seen_from_left(depth: Array) -> Array:
         value = depth[:, :-1] + part * step
         np.maximum.at(seen, (row[:, :-1][on], target[on].astype(np.intp)), value[on])
 
-    # Edges: a pixel is one pixel wide, so it also shows half a pixel beyond the last pair of neighbours.
+    # Edges: a surface ends half a pixel beyond its last centre.
     nearest = np.full_like(seen, -np.inf)
     target = np.rint(x)
     on = (target >= 0) & (target < width)
@@ -246,7 +244,7 @@ def _seen_from_left(depth: Array) -> Array:
 
 
 def fill_from_background(seen: Array) -> Array:
-    """Give pixels nothing moved to (-inf) the lower of the values left and right of the gap."""
+    """Fill empty pixels (-inf) with the lower of the values left and right of the gap."""
     found = np.isfinite(seen)
     column = np.arange(seen.shape[1])
     left = np.maximum.accumulate(np.where(found, column, -1), axis=1)
@@ -268,7 +266,7 @@ def _depth(disparity: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
     if array.shape != shape:
         raise InputError(f"disparity has shape {array.shape} but image {shape}: resize one to the other")
     if array.dtype.kind not in "uif" or not np.isfinite(array).all():
-        raise InputError("disparity holds NaN, infinity or something that is no number: fill it first")
+        raise InputError("disparity holds NaN, infinity or values that are not numbers: fill it first")
     largest = float(np.abs(array).max())
     if largest > shape[1] / 8:
         raise InputError(

@@ -102,11 +102,11 @@ def disparity(
     """Match the two views of a shot and write a disparity map.
 
     The disparity of a pixel is its shift between the views LEFT and RIGHT, in pixels: d = x_left - x_right. Larger is
-    nearer. With a dual-pixel camera 0 is in focus, and what lies behind the focus is negative.
+    nearer. With a dual-pixel camera 0 is in focus and negative is behind the focus.
 
-    A .tif, .tiff, .pfm or .npy file holds the disparities as they are (float32). A .png file holds 16-bit integers as
-    KITTI defines them, 256 per pixel of disparity, which cannot be negative. A .json file beside OUT records the
-    parameters, the sign and the timings.
+    A .tif, .tiff, .pfm or .npy file holds the disparities as they are (float32). A .png file holds 16-bit integers in
+    KITTI's format: 256 per pixel of disparity, never negative. A .json file beside OUT records the parameters, the sign
+    and the timings.
 
     --range and --filter override --set, --set overrides --config, and --config overrides the preset. --preset
     overrides the preset that the config names. The order of the options does not matter.
@@ -200,7 +200,7 @@ def _holds_no_negatives(path: str) -> bool:
 
 
 def _never_negative(params: Params) -> bool:
-    """Whether negative disparities are ruled out, as far as the parameters tell.
+    """Whether the parameters rule out negative disparities.
 
     A range that is found has one sign for ordinary stereo. Should that sign be negative, writing the map fails.
     """

@@ -94,7 +94,7 @@ def evaluate(
     in pixels.
 
     With --dataset, EST is the folder of the data set, or a folder that contains it under its name. Every METHOD runs
-    on every scene. Finished maps are kept, so that an interrupted run can go on. The exit status is 1 if a scene was
+    on every scene. Finished maps are kept, so an interrupted run can continue. The exit status is 1 if a scene was
     skipped or a method failed.
 
     \b
@@ -109,7 +109,7 @@ def evaluate(
             raise click.UsageError("Missing argument 'GT': give the true map, or --dataset for a folder", context)
         _score_map(est, gt, protocol, mask, confidence, crop, as_json)
         return
-    _refuse(context, OF_MAPS, "has no place with --dataset: leave it out")
+    _refuse(context, OF_MAPS, "does not go with --dataset: leave it out")
     from ..evaluation.tables import comparison_lines, comparison_record
 
     outputs = given(report=report, csv=table)
@@ -155,7 +155,7 @@ def _compare(
     force: bool,
     quiet: bool,
 ) -> Comparison:
-    """Run the methods on the data set, and write the report and the table that are wanted."""
+    """Run the methods on the data set, and write the report and the table if requested."""
     from ..evaluation.compare import compare
     from ..evaluation.datasets import open_dataset
     from ..evaluation.methods import method

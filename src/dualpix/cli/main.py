@@ -31,7 +31,7 @@ OPENCV_NO_MEMORY = -4  # the code of OpenCV's error
 
 
 class _Group(click.Group):
-    """The commands; the module of a command is imported when it is asked for."""
+    """The commands; the module of a command is imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -32,7 +32,7 @@ threads_option = click.option(
     "--threads",
     type=int,
     metavar="N",
-    help="Threads to use. By default all cores, or as many as the environment variable DUALPIX_THREADS says.",
+    help="Number of threads. By default that of the environment variable DUALPIX_THREADS, else all cores.",
 )
 cache_option = click.option(
     "--cache", type=file_path, metavar="DIR", help="Keep finished maps here. By default in your cache folder."

@@ -29,7 +29,7 @@ def reproduce(
       rebuilt        from our code with the same method, on the scenes in DIR
       best           from our best method, on the scenes in DIR
 
-    Finished maps are kept, so that an interrupted run can go on. The exit status is 1 if a scene was skipped or a
+    Finished maps are kept, so an interrupted run can continue. The exit status is 1 if a scene was skipped or a
     method failed.
 
     \b

@@ -20,7 +20,7 @@ from .worker import Job
 
 
 def cache_folder() -> Path:
-    """The default folder: in the platform's folder for files that can be computed again."""
+    """The default folder, inside the platform's cache folder."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "")
     elif sys.platform == "darwin":
@@ -47,7 +47,7 @@ class Cache:
         self.folder = folder
 
     def file(self, job: Job, content: str) -> Path:
-        """The file of a job on a scene with that digest: named after everything that the outcome depends on."""
+        """The file of a job on a scene with that digest. Its name covers everything that the outcome depends on."""
         key = [job.dataset, content, job.method.parameters, job.threads, versions()]
         digest = blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=20)
         return self.folder / f"{digest.hexdigest()}.npz"

@@ -39,7 +39,7 @@ def compare(
     methods
         See `dualpix.evaluation.methods.method`. A method that fails on a scene does not stop the others.
     threads
-        For the methods; by default ``DUALPIX_THREADS``, or else every core.
+        Number of threads; by default ``DUALPIX_THREADS``, else every core.
     cache
         The folder of the finished outcomes; by default `cache_folder`. An outcome is used again only if the content of
         the scene, the parameters of the method, the number of threads, the code and the libraries are the same.

@@ -54,9 +54,9 @@ class Function:
     The views differ along x. They are HxW or HxWx3 (RGB), uint8, uint16, or float32 in [0, 1]. The function returns a
     map of the left view, ``d = x_left - x_right`` in px, NaN where it has none; or that map and a confidence, 0 to 1.
 
-    The function also gets those of these arguments that it has: ``range``, the least and the greatest disparity in px;
+    The function also gets each of these arguments if it has it: ``range``, the least and the greatest disparity in px;
     ``guide``, the image whose edges the map should follow, or None for the left view; ``threads``, the number of
-    threads to use.
+    threads.
     """
 
     name: str
@@ -172,7 +172,7 @@ def _baselines() -> dict[str, Function]:
 
 
 def _settings(function: str) -> dict[str, Any]:
-    """What a baseline runs with beside its arguments."""
+    """The settings of a baseline beside its arguments."""
     settings = baselines.SETTINGS.get(function)
     return {"settings": settings} if settings else {}
 

@@ -91,16 +91,16 @@ class Comparison:
     measure : (str, str)
         The protocol and the score that rank the methods, such as ``("proper", "geometric_mean")``.
     scenes : list of Scene
-        At the size a report shows; empty if pictures were not asked for.
+        At the size a report shows; empty if pictures were not requested.
     methods : dict
-        By name of the method, its exact parameters, ready for JSON.
+        The exact parameters of each method, by name, ready for JSON.
     outcomes : list of Outcome
     skipped : dict
-        By name of a scene that was skipped, the reason.
+        Why each skipped scene was skipped, by name.
     versions : dict
         See `dualpix.evaluation.versions`.
     sizes : dict
-        By name of the scene, height and width of the views that were matched.
+        Height and width of the matched views, by name of the scene.
     """
 
     dataset: str

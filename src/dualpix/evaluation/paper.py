@@ -11,7 +11,7 @@ Figures = tuple[float, ...]
 AFFINE = ("ai1", "ai2", "spearman", "geometric_mean")
 STEREO = ("bad_0_5", "bad_1", "bad_2", "rmse")
 
-# By data set, the scenes on which we ran the authors' code, with the height and width of the views.
+# The scenes on which we ran the authors' code, by data set, with the height and width of the views.
 MEASURED = {
     "dslr": {"005": (2940, 5180)},
     "google": {"20180302_mmmm_6527_20180303T130940": (1344, 1008)},

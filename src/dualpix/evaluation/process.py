@@ -1,4 +1,4 @@
-"""Work in a Python process of its own, which has its own memory and whose crash ends nothing else.
+"""Work in a separate Python process, which has its own memory and may crash without ending this one.
 
 `call` runs a function in a new process. The functions at the end measure the memory of the present process.
 """
@@ -80,7 +80,7 @@ def exit_status(code: int) -> str:
     if code >= 0:
         return f"exit status {code}"
     kind = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
-    return kind + ", as for want of memory" * (kind == "SIGKILL")
+    return kind + ", perhaps out of memory" * (kind == "SIGKILL")
 
 
 # ---- in the new process --------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def _end_with(parent: int) -> None:
 
 
 def peak_megabytes() -> float:
-    """The most memory this process has had so far, or since `forget_peak`; NaN where the system does not tell."""
+    """The peak memory of this process so far, or since `forget_peak`; NaN if the system does not report it."""
     with suppress(OSError):
         return int(re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
     try:

@@ -1,7 +1,7 @@
-"""The tables of the paper again, on the data at hand: printed figures, the authors' code, our reproduction, our best.
+"""The tables of the paper on the available data: printed figures, the authors' code, our reproduction, our best.
 
-The printed figures are means over whole data sets, so they match ours only if the whole set is there. We also ran the
-authors' code on a few scenes. Its figures are shown if exactly these scenes are there, at the same size.
+The printed figures are means over whole data sets, so they match ours only if the set is complete. We also ran the
+authors' code on a few scenes. Its figures are shown if exactly these scenes are available, at the same size.
 """
 
 import os
@@ -22,7 +22,7 @@ from .tables import SCORES, number
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table with all its figures in one protocol. Ours are means over the scenes at hand.
+    """A row of a table with all its figures in one protocol. Ours are means over the available scenes.
 
     `missing` tells why there are no figures, by "rebuilt" and "best".
     """
@@ -61,7 +61,7 @@ class Reproduction:
     made : list
         The tables, each with its scenes in words and its lines.
     missing : dict
-        By name of a data set that was not found, the reason.
+        Why each missing data set was not found, by name.
     problems : list of str
         A sentence for every scene that was skipped and every method that failed.
     """
@@ -202,7 +202,7 @@ def reproduction_lines(result: Reproduction) -> str:
             parts.append(f"  {line.label} ({line.protocol})")
             parts += [f"    {name:36s}{text}" for name, text in _sources(line)]
         parts.append("")
-    parts += [f"{name} is not there: {why}" for name, why in result.missing.items()]
+    parts += [f"{name} is missing: {why}" for name, why in result.missing.items()]
     return "\n".join(parts).rstrip("\n")
 
 
@@ -236,7 +236,7 @@ def _sources(line: Line) -> list[tuple[str, str]]:
         sources.append(("authors' code, these scenes", text(line.measured)))
     sources.append(("rebuilt", line.missing["rebuilt"] or text(line.rebuilt)))
     if line.deviations:
-        sources.append(("  off the authors' code by", _row([f"{each:+.1%}" for each in line.deviations], line)))
+        sources.append(("  change from the authors' code", _row([f"{each:+.1%}" for each in line.deviations], line)))
     if line.best_method:
         sources.append((f"best: {line.best_method}", line.missing["best"] or text(line.best)))
     return sources

@@ -79,5 +79,5 @@ def _read_mask(path: str) -> NDArray[np.bool_]:
     white = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
     visible = np.asarray(np.atleast_3d(image == white).all(axis=2))
     if not visible.any():
-        raise InputError(f"{path}: has no white ({white}) pixel: paint the pixels white that are to be scored")
+        raise InputError(f"{path}: has no white ({white}) pixel: paint the pixels to score white")
     return visible

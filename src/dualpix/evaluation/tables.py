@@ -56,7 +56,7 @@ def partial_note(comparison: Comparison) -> str:
     which = f"covers less than {100 * COVERED:g} % of the truth: "
     if comparison.measure[1] in OF_COVERED:
         return which + "scored on what it covers, ranked behind those that cover more"
-    return which + "what it leaves out is bad, but not in the RMSE"
+    return which + "missing pixels count as bad, but not in the RMSE"
 
 
 def number(value: float, digits: int) -> str:
@@ -147,7 +147,7 @@ def _title(comparison: Comparison) -> str:
     failed = sum(each.error is not None for each in comparison.outcomes)
     missing = f", {failed} map{'s' * (failed != 1)} missing" if failed else ""
     count = f"{scenes} scene{'s' * (scenes != 1)}{skipped}{missing}"
-    return f"{comparison.dataset}: {count}; means, lower is better, but for covered"
+    return f"{comparison.dataset}: {count}; means, lower is better, except covered"
 
 
 def text_table(rows: Iterable[list[str]]) -> str:

@@ -1,4 +1,4 @@
-"""The filter of a finished map that the parameters ask for."""
+"""The filter of a finished map that the parameters select."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from .solver import bilateral_solver
 
 
 def margin(settings: Smoothing) -> int | None:
-    """Pixels around a tile that the filter needs; None if only the whole picture will do."""
+    """Pixels around a tile that the filter needs; None if it needs the whole picture."""
     if settings.filter == "none":
         return 0
     if settings.filter == "solver":

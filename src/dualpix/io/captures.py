@@ -82,7 +82,7 @@ def enlarge(guide: Image, shape: tuple[int, ...], name: str) -> Image:
     factor = max(shape[1] // width, 1)
     if (factor * height, factor * width) != shape:
         raise InputError(
-            f"{name} is {width}x{height}, but the {shape[1]}x{shape[0]} of the views is no whole multiple of it: "
+            f"{name} is {width}x{height}, but the views' {shape[1]}x{shape[0]} is not a whole multiple of it: "
             "give the guide of this capture"
         )
     return np.asarray(cv2.resize(guide, shape[::-1], interpolation=cv2.INTER_LINEAR))

@@ -119,8 +119,8 @@ def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrP
     left, right
         Paths or arrays; see `load_stored`.
     guide
-        An image to guide the smoothing instead of the left view. Upright it has the size of the upright views: the
-        guide is turned by its own EXIF orientation first, and then into the frame of the views.
+        An image to guide the smoothing instead of the left view. Upright, it must have the size of the upright views.
+        It is turned by its own EXIF orientation, then into the frame of the views.
 
     Raises
     ------

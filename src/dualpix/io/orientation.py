@@ -30,7 +30,7 @@ def upright(image: Image, orientation: int) -> Image:
     Returns
     -------
     ndarray
-        Contiguous. It is the image itself where there is nothing to turn.
+        Contiguous; the image itself if there is nothing to turn.
     """
     swap, rows, columns = _STEPS[orientation]
     turned = image.swapaxes(0, 1) if swap else image
@@ -45,5 +45,5 @@ def as_stored(image: Image, orientation: int) -> Image:
 
 
 def swaps_axes(orientation: int) -> bool:
-    """Tell whether width and height of the upright image are those of the stored one swapped."""
+    """Tell whether turning the image upright swaps width and height."""
     return _STEPS[orientation][0]

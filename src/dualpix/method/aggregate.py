@@ -9,16 +9,16 @@ from .. import _core
 from ..params.groups import Aggregation
 from ..types import Map, Parabolas, Weights
 
-SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures that N can lead to
-DECAYS = 3  # a message has faded when its weight has fallen by so many powers of e
-JUMPS = (2.0, 2.0, 180.0)  # px, T2 of the published iterations; the last one for all that follow
+SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
+DECAYS = 3  # a message has faded when its weight has fallen to exp(-DECAYS)
+JUMPS = (2.0, 2.0, 180.0)  # px, T2 of the published passes; the last one also serves further passes
 
 
 def margin(settings: Aggregation) -> int | None:
-    """Pixels around a tile from which messages still count; None if only the whole picture will do.
+    """Pixels around a tile whose messages still count; None if a tile needs the whole picture.
 
-    Where all pixels have the mean curvature a and P = K a, the belief is about A = sqrt(a P), and a message loses the
-    share A / P = 1 / sqrt(K) of its weight from pixel to pixel. Published messages have no such scale.
+    If all pixels have the mean curvature a and P = K a, the belief is about A = sqrt(a P), and a message loses the
+    share A / P = 1 / sqrt(K) of its weight per pixel. Published messages have no such scale.
     """
     return math.ceil(DECAYS * math.sqrt(settings.penalty)) if settings.messages == "exact" else None
 
@@ -26,7 +26,7 @@ def margin(settings: Aggregation) -> int | None:
 def edge_weights(guide: Map, settings: Aggregation, threads: int) -> Weights:
     """The weight of the step between neighbours, ``w = exp(-(I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
 
-    Weights are the same in every pass of a scale. Each row of pixels has one row of weights for each kind of edge.
+    Weights are the same in every pass of a scale. Each row of pixels has one row of weights per direction of the step.
     """
     height, width = guide.shape
     weights = np.empty((height, settings.paths // 2, width), np.uint16)
@@ -44,7 +44,7 @@ def aggregate(
     spare: list[Map] | None = None,
     threads: int = 1,
 ) -> Parabolas:
-    """The belief of every pixel: its evidence and what arrives along the paths, after a number of passes.
+    """The belief of every pixel: its evidence plus the messages along the paths, after `passes` passes.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def paper(
     spare: list[Map],
     threads: int,
 ) -> Parabolas:
-    """The published recursion, plain or with jumps: every pass starts from the mean over paths of the one before.
+    """The published recursion, plain or with jumps: every pass starts from the last pass's mean over paths.
 
     With ``normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
     """
@@ -113,10 +113,10 @@ def exact(
     spare: list[Map],
     threads: int,
 ) -> Parabolas:
-    """Exact messages, summed as a belief: A is the curvature of all that is known about a pixel.
+    """Exact messages, summed as a belief: A is the curvature of evidence and messages together.
 
-    With ``robust_tau`` every pass starts again from the same evidence and smooths less where the pass before found a
-    step (iteratively reweighted least squares). Without it, one pass is all there is to do.
+    With ``robust_tau`` every pass starts from the same evidence and smooths less where the last pass found a step
+    (iteratively reweighted least squares). Without it, one pass is exact.
     """
     # P = K mean(alpha)
     P = settings.penalty * mean
@@ -144,7 +144,7 @@ def one_pass(
     d_out: Map | None = None,
     threads: int = 1,
 ) -> None:
-    """All paths once, into A and B, times `scale`; and ``-B / (2 A)`` into `d_out`. Robust if `d_in` is given."""
+    """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given."""
     _core.aggregate(
         evidence.A,
         evidence.B,

@@ -1,4 +1,4 @@
-"""`dualpix.disparity`: from what a user gives to a pair, a method and a run."""
+"""`dualpix.disparity`: turns the user's arguments into a pair, a method and a run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,16 +47,16 @@ def disparity(
     guide : array or path, optional
         The image whose edges stop the smoothing; the left view if not given.
     axis : "x" or "y", optional
-        The direction in which the views differ. If not given it is detected; x where that fails, and for stereo.
+        The direction in which the views differ; detected if not given. x if detection fails, and for stereo.
     calibration : Calibration or path, optional
         What to undo in the views and in the map, made by `dualpix.calibrate` for pictures of this size.
     mask_occluded : bool
-        NaN, and confidence 0, where the disparities of the two views contradict each other: only one of them sees what
-        is there. The right view is matched too, which doubles the time.
+        Set occluded pixels to NaN, with confidence 0: those that only one view sees, found by the left-right check.
+        The right view is matched too, which doubles the time.
     mem_limit : float, optional
-        GB that may be needed beside the views; by default as many as are free. A pair that needs more is refused.
+        Memory in GB beside the views; by default all that is free. A pair that needs more is refused.
     threads : int, optional
-        How many to use; by default ``DUALPIX_THREADS``, else every core. The result does not depend on it.
+        Number of threads; by default ``DUALPIX_THREADS``, else every core. The result does not depend on it.
     progress : callable, optional
         Called with a `dualpix.run.Step` when a stage begins.
     **overrides
@@ -65,7 +65,7 @@ def disparity(
     Returns
     -------
     Result
-        Dense, finite and within the range searched, except where a calibration, a filter or `mask_occluded` changes it.
+        Dense, finite and within the searched range, unless a calibration, a filter or `mask_occluded` changes it.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def disparity(
     run = Run(thread_count(threads), progress)
     if mem_limit is not None:
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
-    # The pair is not held here, so that views read from files are freed once they are developed.
+    # No variable here holds the pair, so views read from files are freed once they are developed.
     return pipeline.disparity(
         _read(left, right, guide, method, mask_occluded, mem_limit, run),
         method,

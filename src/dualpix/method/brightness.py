@@ -1,4 +1,4 @@
-"""Brightness: what makes the two views equal, and brings them to one exposure."""
+"""Brightness: equalisation of the two views, and exposure."""
 
 import math
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from ..types import Map, Planes
 UNSURE = 0.005  # a relative difference in brightness this small may come from the scene, so it is not equalised
 WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
 SMALL = 128  # px, the longer side of the pictures that are low-passed
-STEEPEST = 4.0  # the largest ratio of the views that is taken for vignetting
+STEEPEST = 4.0  # the largest ratio of the views that counts as vignetting
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """What the planes are multiplied by.
+    """The factors of the planes.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Gains:
 
 
 def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True) -> Gains:
-    """What makes the views equal in brightness, unless one is blank, and brings them to the exposure asked for."""
+    """The gains that equalise the views, if `equalise` is true, and set the requested exposure."""
     wanted = photometry.vignetting if equalise else 0
     vignetting = equalising_gain(planes.left, planes.right, wanted) if wanted else None
     if not photometry.exposure:
@@ -81,7 +81,7 @@ def equalising_gain(left: Map, right: Map, share: float) -> Map | None:
 
 
 def _quarter(view: Map) -> Map:
-    """The means of squares of 4 x 4 pixels, a fast first step to a small picture. Up to three px are left out."""
+    """The means of 4 x 4 pixels, a fast first step to a small picture. Up to 3 px are cut off."""
     import cv2
 
     height, width = (n // 4 for n in view.shape)

@@ -1,7 +1,7 @@
 """The local term of ordinary stereo: the lowest few minima of every pixel's cost, and the choice among them.
 
-Over tens of pixels a cost has many minima, and much of one view is hidden from the other. The neighbours and the other
-view tell which minimum is right.
+Over tens of pixels a cost has many minima, and much of one view is occluded in the other. The neighbours and the other
+view decide which minimum is right.
 """
 
 from typing import NamedTuple
@@ -24,8 +24,8 @@ Stack = npt.NDArray[np.float32]  # a map for each candidate
 MINIMUM = {"encc": "whole", "parabola": "parabola"}  # where a candidate lies; encc starts from whole disparities
 
 AGREE = 1.0  # px, how far the disparities of the two views may differ
-AMBIGUOUS = np.float32(1e-4)  # S of a pixel with another minimum as good, or without texture
-DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that the other view does not confirm
+AMBIGUOUS = np.float32(1e-4)  # S of a pixel with a second minimum as good, or without texture
+DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that fails the left-right check
 
 
 class Found(NamedTuple):
@@ -38,11 +38,11 @@ class Found(NamedTuple):
 
 
 def check_combination(params: Params) -> None:
-    """Refuse costs and vertices that keep no candidates."""
+    """Refuse costs and sub-pixel methods that work with one minimum only."""
     if params.matching.cost in ("ncc", "zncc"):
-        raise ParameterError(f"parameter cost {params.matching.cost} keeps no candidates: take census")
+        raise ParameterError(f"parameter cost {params.matching.cost} needs candidates=1: take census")
     if params.matching.subpixel not in MINIMUM:
-        raise ParameterError(f"parameter subpixel {params.matching.subpixel} keeps no candidates: take parabola")
+        raise ParameterError(f"parameter subpixel {params.matching.subpixel} needs candidates=1: take parabola")
 
 
 def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -> Parabolas:
@@ -58,7 +58,7 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
     else:
         S = _distinctness(found, params.matching.ratio_threshold, params.minima.ambiguity)
     d, A = disparity[0], curvature[0]
-    matched = A > 0  # the others have no minimum, and their d means nothing
+    matched = A > 0  # elsewhere the cost has no minimum, and d is meaningless
     confirmed = matched & (consistent(d, found.right, threads) == 1) & ~speckled(d, params.minima)
     S[~confirmed] = DOUBTFUL
     ends = (span.disparities[1], span.disparities[-2])
@@ -95,7 +95,7 @@ def find(compared: Views, disparities: range, matching: Matching, kept: int, thr
 
 
 def _distinctness(found: Found, ratio_threshold: float, ambiguity: float) -> Map:
-    """S of the lowest minimum, judged by the others: the least over them, and next to none if one far off is as good.
+    """S of the lowest minimum: the least over all others, and AMBIGUOUS if a distant one is as good.
 
     With ``q_k = C(d_k) / C(d_0)``: ``S = min over k of clip((q_k - 1) / (Tq - 1), 0.01, 1)^2``.
     """
@@ -110,7 +110,7 @@ def _distinctness(found: Found, ratio_threshold: float, ambiguity: float) -> Map
 
 
 def forward_share(planes: Planes, params: Params, threads: int) -> float:
-    """Share of the pixels that match better with a positive disparity than with a negative one, as they should.
+    """Share of the pixels that match better with a positive disparity than with a negative one.
 
     Disparities up to a third of the width are tried. 0.5 if nothing differs.
     """
@@ -121,11 +121,11 @@ def forward_share(planes: Planes, params: Params, threads: int) -> float:
     return float(np.mean((forward < backward)[differ])) if differ.any() else 0.5
 
 
-# ---- what only one view sees -----------------------------------------------------------------------------
+# ---- occlusion -------------------------------------------------------------------------------------------
 
 
 def consistent(left: Map, right: Map, threads: int) -> Mask:
-    """1 where the disparities of the two views agree, else 0: something else is in front of one of them."""
+    """The left-right check: 1 where the disparities of the two views agree, 0 where one view is occluded."""
     mask = np.empty(left.shape, np.uint8)
     _core.check_views(left, right, mask, AGREE, threads)
     return mask
@@ -138,9 +138,9 @@ def speckled(d: Map, minima: Minima) -> npt.NDArray[np.bool_]:
 
 
 def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
-    """The map with hidden pixels and speckles replaced from their surroundings, and a confidence: 0 there, else 1.
+    """The map with occluded pixels and speckles filled from their surroundings, and a confidence: 0 there, else 1.
 
-    A map of which nothing would be left stays as it is.
+    If no pixel would remain, the map stays as it is.
     """
     known = np.where(seen, d, np.float32(np.nan))
     sure = ~speckled(known, minima)

@@ -1,4 +1,4 @@
-"""How far to trust a disparity: by the curvature of the belief, and less where the surroundings leave it open."""
+"""How far to trust a disparity: by the curvature of the belief, less near depth edges and without texture."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from ..types import Map, Mask, Parabolas
 SURE = 25.0  # curvature, px^-2, at which the confidence is 1/2: an uncertainty of about 0.2 px
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 
-# Where the terms of the published confidence for phones are 1/2. The form is published, its constants are not. With
-# these the published scores come out within 3 %, and also with a third or three times any one of them.
+# The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
+# These give the published scores within 3 %. So does a third or three times any one of them.
 GRADIENT, CONTRAST = np.float32(3), np.float32(3)  # intensities
 ROUGH = np.float32(0.03)  # px
 
@@ -23,8 +23,8 @@ def absolute_confidence(belief: Parabolas, d: Map, side: int, threads: int) -> M
     """In [0, 1], growing with the curvature A; 0 where there is no texture. Comparable between cameras.
 
     Exact messages over curvatures relative to the noise make A an inverse variance. Near a depth edge the matching
-    window, `side` px wide, mixes both sides: if the disparities in it span r, spread evenly, their variance is
-    r^2 / 12, and variances add up: ``1 / A' = 1 / A + r^2 / 12``.
+    window, `side` px wide, mixes both sides. If its disparities spread evenly over a span r, their variance is
+    r^2 / 12. Variances add up: ``1 / A' = 1 / A + r^2 / 12``.
     """
     import cv2
 
@@ -48,9 +48,9 @@ def relative_confidence(belief: Parabolas) -> Map:
 
 
 def near_texture(A: Map, coarser: Mask | None, side: int) -> Mask:
-    """1 where this scale or a coarser one has matched anything in the window around a pixel, else 0.
+    """1 where this scale or a coarser one has matched texture in the window around a pixel, else 0.
 
-    Elsewhere only messages arrive, and their curvature says how sure the neighbours are, not the pixel.
+    Elsewhere a pixel has only messages, and their curvature tells how sure its neighbours are.
     """
     import cv2
 
@@ -65,9 +65,9 @@ def near_texture(A: Map, coarser: Mask | None, side: int) -> Mask:
 
 
 def texture(view: Map, side: int) -> Map:
-    """How much there is to match along x, in [0, 1], in a window of `side` px of a grey view on a 0..255 scale.
+    """How much texture there is along x, in [0, 1], in a window of `side` px of a grey view on a 0..255 scale.
 
-    The product of a term of the horizontal gradient g and one of the variance.
+    It is the product of a term of the horizontal gradient g and a term of the variance.
     """
     import cv2
 

@@ -1,4 +1,4 @@
-"""Finishing: from the belief to the map in the user's frame, by small steps, each a map in and a map out."""
+"""Finishing: from the belief to the map in the user's frame, in small steps, map in and map out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from .scales import Pyramid
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """What is being finished.
+    """The maps that are passed from step to step.
 
     Attributes
     ----------
@@ -71,9 +71,9 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str
 
 
 def read_off(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
-    """Disparity, within the range searched, and confidence, in the matched frame; the belief's vertex map is used up.
+    """Disparity, clipped to the searched range, and confidence, in the matched frame.
 
-    Pixels that the range does not cover have confidence 0.
+    Pixels that the range does not cover have confidence 0. The belief's vertex map is overwritten.
     """
     assert belief.limits is not None
     d = belief.disparity(run.threads)
@@ -93,7 +93,7 @@ def to_input(maps: Maps, run: Run, *, frame: Frame) -> Maps:
 
 
 def emptied(maps: Maps, run: Run) -> Maps:
-    """Of a blank view nothing is known: 0 everywhere, and confidence 0."""
+    """For a blank view: disparity 0 and confidence 0 everywhere."""
     maps.d[:], maps.confidence[:] = 0, 0
     return maps
 
@@ -114,7 +114,7 @@ def smoothed(maps: Maps, run: Run, *, pyramid: Pyramid, plan: Plan) -> Maps:
 
 
 def masked(maps: Maps, run: Run) -> Maps:
-    """NaN, and confidence 0, where the two views contradict each other."""
+    """NaN, and confidence 0, where the left-right check fails."""
     if maps.agreed is not None:
         hidden = maps.agreed == 0
         maps.d[hidden], maps.confidence[hidden] = np.nan, 0

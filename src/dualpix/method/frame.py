@@ -1,4 +1,4 @@
-"""How the input and the matched planes relate: pixel aspect, axis, and the way a viewer turns the picture."""
+"""How the input and the matched planes relate: pixel aspect, axis and EXIF orientation."""
 
 from dataclasses import dataclass
 
@@ -49,7 +49,7 @@ class Frame:
     # ---- out ----
 
     def back(self, values: Map) -> Map:
-        """A map of the matched frame in the frame of the stored input; each pixel is the mean of what it covers."""
+        """Bring a map from the matched frame to that of the stored input; each pixel averages what it covers."""
         import cv2
 
         values = values if self.axis == "x" else np.ascontiguousarray(values.T)
@@ -65,7 +65,7 @@ class Frame:
         return stored
 
     def upright(self, values: Map) -> Map:
-        """A map of the stored input as a viewer shows the picture."""
+        """Turn a map of the stored input as a viewer turns the picture."""
         return upright(values, self.orientation)
 
     # ---- facts ----
@@ -94,9 +94,7 @@ class Frame:
 
     @property
     def flipped(self) -> bool:
-        """Whether turning the picture reverses the direction of the axis, so that larger is still nearer but
-        ``d = x_right - x_left`` as a viewer sees it.
-        """
+        """Whether turning the picture reverses the axis: a viewer then sees ``d = x_right - x_left``, larger nearer."""
         y, x = np.mgrid[0:2, 0:3].astype(np.float32)
         seen = upright(x if self.axis == "x" else y, self.orientation)
         return bool(np.diff(seen, axis="yx".index(self.seen_axis)).mean() < 0)

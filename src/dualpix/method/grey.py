@@ -1,4 +1,4 @@
-"""From the numbers of a picture to a grey plane on a 0..255 scale."""
+"""From the pixel values of a picture to a grey plane on a 0..255 scale."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ DETAIL_REACH = 7  # px, half of the bilateral filter's window
 
 @dataclass(frozen=True)
 class Camera:
-    """The numbers of a picture: black level, white level and gamma. The defaults change nothing."""
+    """Black level, white level and gamma of a picture. The defaults change nothing."""
 
     black: float = 0.0
     white: float | str = "auto"
@@ -24,11 +24,11 @@ class Camera:
 
     @classmethod
     def of(cls, photometry: Photometry) -> "Camera":
-        """That of the views."""
+        """The camera of the views."""
         return cls(photometry.black, photometry.white, photometry.gamma)
 
 
-PLAIN = Camera()  # of a guide that was not taken by this camera
+PLAIN = Camera()  # for a guide from another camera
 
 
 def grey_plane(image: Image, weights: tuple[float, ...], camera: Camera, threads: int) -> Map:
@@ -39,8 +39,8 @@ def grey_plane(image: Image, weights: tuple[float, ...], camera: Camera, threads
     black, white = camera.black, full if camera.white == "auto" else float(camera.white)
     if not black < white <= full:
         raise ParameterError(
-            f"parameters black and white must rise, up to {full:g} for {image.dtype} images, not be {black:g} and "
-            f"{white:g}: give them in the numbers of the images"
+            f"parameter black is {black:g} and white is {white:g}, but black must be below white, and white at most "
+            f"{full:g} for {image.dtype} images: give them as pixel values"
         )
     scale = 255 / (white - black)
     _core.to_plane(pixels, plane, as_row(weights), scale, threads)

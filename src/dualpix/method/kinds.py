@@ -1,6 +1,6 @@
-"""The two kinds of pairs, dual-pixel and stereo: everything in which the method treats them differently.
+"""The two kinds of pairs, dual-pixel and stereo: everything that the method does differently for them.
 
-A kind is built once from the parameters. No other module asks whether a pair is stereo.
+A kind is built once from the parameters. No stage asks whether a pair is stereo.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from .scales import Level
 from .search import FIRST_REACH, Search, Span
 from .window import window_side, window_taps
 
-ORDER_SIDE = 128  # px, the longer side of the views whose order is looked at
+ORDER_SIDE = 128  # px, the longer side of the small views that decide the order
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Method(ABC):
 
     @abstractmethod
     def first_reach(self, width: int) -> int:
-        """How far the coarsest scale searches first if the range is found, px of that scale."""
+        """How far the coarsest scale searches first if the range is automatic, px of that scale."""
 
     @property
     @abstractmethod
     def detects_axis(self) -> bool:
-        """Whether the views themselves are asked along which axis they differ."""
+        """Whether the axis is detected from the views."""
 
     @abstractmethod
     def find_order(self, planes: Planes, run: Run) -> float | None:
@@ -58,21 +58,21 @@ class Method(ABC):
 
     @abstractmethod
     def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
-        """The range that a file beside the views tells, px of the input."""
+        """The range given by a file beside the views, px of the input."""
 
     @property
     @abstractmethod
     def tile_reach(self) -> int:
-        """Pixels around a tile whose coarser disparities count for its range; 0 is one range for all tiles."""
+        """Pixels around a tile whose coarser disparities count for its range; 0 gives all tiles one range."""
 
     @property
     @abstractmethod
     def fills_hidden(self) -> bool:
-        """Whether the filter needs to know which pixels only one view sees."""
+        """Whether the filter needs to know which pixels are occluded."""
 
     @abstractmethod
     def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
-        """The map that the filter starts from, and the weight of its pixels."""
+        """The filter's input: the map, and the weight of its pixels."""
 
     @abstractmethod
     def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
@@ -81,7 +81,7 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class DualPixel(Method):
-    """One minimum a pixel, disparities of both signs, an axis to be found out."""
+    """One minimum a pixel, disparities of both signs, an axis to detect."""
 
     def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
         """The parabola at the lowest cost."""
@@ -99,7 +99,7 @@ class DualPixel(Method):
 
     @property
     def detects_axis(self) -> bool:
-        """Cameras are held upright and sideways."""
+        """Yes: cameras are held upright and sideways."""
         return True
 
     def find_order(self, planes: Planes, run: Run) -> float | None:
@@ -107,7 +107,7 @@ class DualPixel(Method):
         return None
 
     def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
-        """No file tells."""
+        """None: no file gives it."""
         return None
 
     @property
@@ -117,11 +117,11 @@ class DualPixel(Method):
 
     @property
     def fills_hidden(self) -> bool:
-        """Shifts are too small to hide much."""
+        """No: the shifts are too small to hide much."""
         return False
 
     def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
-        """The map as it is, by its confidence."""
+        """The map as it is, weighted by its confidence."""
         return d, confidence
 
     def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
@@ -150,18 +150,18 @@ class Stereo(Method):
 
     @property
     def detects_axis(self) -> bool:
-        """Rectified pairs differ along x."""
+        """No: rectified pairs differ along x."""
         return False
 
     def find_order(self, planes: Planes, run: Run) -> float | None:
-        """Looked at in small views."""
+        """Found in small views."""
         small = planes
         while max(small.left.shape) > ORDER_SIDE:
             small = small.halved(run.threads)
         return forward_share(small, self.params, run.threads)
 
     def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
-        """That of Middlebury's calib.txt."""
+        """The range from Middlebury's calib.txt."""
         return known_range(pair.source["left"], length) if "left" in pair.source else None
 
     @property
@@ -171,18 +171,18 @@ class Stereo(Method):
 
     @property
     def fills_hidden(self) -> bool:
-        """Much of one view is hidden from the other; the filter must not smooth over it."""
+        """Yes if there is a filter: it must not smooth over occlusions, which are large."""
         return self.params.smoothing.filter != "none"
 
     def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
-        """The map with its hidden pixels filled; these count for nothing."""
+        """The map with its occluded pixels filled; their weight is 0."""
         return (d, confidence) if agreed is None else filled(d, agreed, self.params.minima)
 
     def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
-        """Views in the wrong order, or that do not match, or a range that does not cover the scene."""
+        """Warnings: views in the wrong order, views that do not match, a range that does not cover the scene."""
         return stereo_notes(agreement, search.order, search.limits) if agreement else []
 
 
 def method_of(params: Params) -> Method:
-    """The kind of pair that the parameters are for."""
+    """The method for the kind of pair that the parameters are for."""
     return Stereo(params) if params.minima.candidates > 1 else DualPixel(params)

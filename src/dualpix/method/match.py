@@ -78,12 +78,12 @@ def margin(matching: Matching, disparities: range) -> int:
 
 
 def _border(matching: Matching, reach: int) -> int:
-    """Columns at the left and right edge that are divided."""
+    """Number of columns at each edge where A and B are divided."""
     return math.floor(2 * matching.window + reach + 0.5)
 
 
 def border_divisor(width: int, disparities: range, matching: Matching) -> Map:
-    """What A and B of each column are divided by, because the views overlap badly at the left and right edge.
+    """The divisor of A and B in each column. The views overlap badly at the left and right edge.
 
     It falls linearly from ``border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
     """

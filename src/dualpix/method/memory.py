@@ -1,4 +1,4 @@
-"""How much memory a map takes, so that a pair that is too large is refused before the machine runs out of it."""
+"""How much memory a map takes. A pair that needs too much is refused before the machine runs out."""
 
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +18,7 @@ FIXED = 0.03  # GB that do not grow with the pair: tiles, tables, gaps in the he
 
 
 def floats_per_pixel(params: Params, scales: int, both_views: bool) -> float:
-    """Maps that the method needs with these parameters and so many scales, whatever the range of disparities."""
+    """Float32 maps that the method needs with these parameters and number of scales, for any range."""
     wide = params.minima.candidates > 1
     if wide:
         matched = WIDE + CANDIDATE * params.minima.candidates + DOUBTS * (not any(params.minima.choice))
@@ -26,7 +26,7 @@ def floats_per_pixel(params: Params, scales: int, both_views: bool) -> float:
         exact = params.aggregation.messages == "exact"
         matched = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
         matched += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
-        # the range is looked for in copies of the planes of the coarsest scale
+        # the range is found in copies of the coarsest planes
         matched += ONE_SCALE * (scales == 1 and params.scales.range == "auto")
     filtered = {
         "none": 0.0,
@@ -46,8 +46,8 @@ def check_memory(name: str, frame: Frame, params: Params, both_views: bool, mem_
         height, width = frame.shape
         means = "are free" if mem_limit is None else "mem_limit allows"
         raise InputError(
-            f"{name} is {width}x{height} pixels, for which about {needed:.2g} GB of memory are needed beside the "
-            f"views, more than the {limit:.3g} GB that {means}: give smaller views or another mem_limit"
+            f"{name} is {width}x{height} pixels and needs about {needed:.2g} GB of memory beside the views, more "
+            f"than the {limit:.3g} GB that {means}: give smaller views or another mem_limit"
         )
 
 
@@ -78,7 +78,7 @@ def _groups() -> list[float]:
             folder = f"{root}{group}".rstrip("/")
             limit, used = (_read(f"{folder}/{name}").strip() for name in names)
             if limit.isdecimal() and used.isdecimal():
-                # cached files are given back when memory is needed, except those of shared memory
+                # cached files are freed when memory is needed, except shared memory
                 cached, living = (_entry(_read(f"{folder}/memory.stat"), name) or 0 for name in shared)
                 found.append(1e-9 * max(int(limit) - int(used) + cached - living, 0))
     return found

@@ -1,4 +1,4 @@
-"""What a user should be told about a stereo pair that does not match well."""
+"""Warnings about a stereo pair that does not match well."""
 
 import math
 
@@ -6,7 +6,7 @@ from ..types import Agreement
 from .search import CLEAR
 
 UNSEEN = 0.75  # share of unconfirmed pixels; pairs that match have less than 0.5, others more than 0.8
-CROWDED = 0.005  # share of confirmed pixels within 1 px of an end of the range; a range that covers has less than 0.001
+CROWDED = 0.005  # share of confirmed pixels within 1 px of an end of the range; below 0.001 if it covers all
 
 
 def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float, float] | None) -> list[str]:
@@ -15,9 +15,9 @@ def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float,
     Parameters
     ----------
     order : float or None
-        Share of the pixels that match better with positive disparities; None if nobody looked.
+        Share of the pixels that match better with positive disparities; None if unknown.
     limits : (float, float) or None
-        The range asked for; None if it was found.
+        The requested range; None if it was automatic.
     """
     notes = []
     failing = f"{1 - agreement.confirmed:.0%} of the pixels fail the left-right check"
@@ -29,13 +29,13 @@ def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float,
         better = f"{1 - forward:.0%} of the pixels match better with the views exchanged"
         notes.append(f"{better}, and {failing}: {way_out}")
     elif 1 - agreement.confirmed > UNSEEN:
-        notes.append(f"{failing}: the views may not be rectified, or not of one scene, or outside the range")
+        notes.append(f"{failing}: the views may not be rectified or not show one scene, or the range may not cover it")
     asked = (math.floor(limits[0]), math.ceil(limits[1])) if limits else ()
     for name, end in zip(("lower", "upper"), asked, strict=False):
         # 0 is infinitely far: many pixels there do not mean that more are beyond.
         if end != 0 and agreement.ends.get(end, 0) > CROWDED:
             notes.append(
-                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {end} px, which may not "
-                "cover the scene: widen it"
+                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {end} px: the range may "
+                "not cover the scene: widen it"
             )
     return notes

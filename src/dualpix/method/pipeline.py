@@ -37,7 +37,7 @@ def disparity(
     axis : "x" or "y", optional
         The direction in which the views differ as a viewer shows them; found if not given.
     mask_hidden : bool
-        NaN, and confidence 0, where only one view sees something.
+        Set occluded pixels to NaN, with confidence 0.
     priors : sequence of Prior
         Evidence from elsewhere, in the matched frame.
     run : Run, optional
@@ -46,7 +46,7 @@ def disparity(
     run = run or Run()
     pyramid = develop(pair, method, lens, run)
     plan = survey(pyramid, pair, method, lens, Wishes(axis, mask_hidden), run)
-    del pair  # views that nobody else holds are freed here
+    del pair  # frees the views unless the caller holds them
     prepare(pyramid, plan, run)
     belief = solve(pyramid, plan, priors, run=run)
     agreed = cross_check(belief, pyramid, plan, run)

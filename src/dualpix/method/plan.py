@@ -34,20 +34,20 @@ class Plan:
     passes : tuple of int
         Passes of aggregation by scale, coarse to fine.
     checks_views : bool
-        Whether the right view is matched too, to find what only one view sees.
+        Whether the right view is matched too, to find occlusions.
     masks_hidden : bool
-        Whether those pixels become NaN.
+        Whether occluded pixels become NaN.
     blank : bool
         Whether a view is the same everywhere, so that nothing can be matched.
     evidence : Axis or None
-        What the views themselves say about their axis, in the frame of the stored views.
+        The axis detected from the views, in the frame of the stored views.
     notes : tuple of str
         What the user should know, a sentence each.
     calib : Path or None
         The calib.txt that the range comes from.
     curvatures : tuple of float
-        Mean curvature of the evidence by scale, from which the penalty gets its unit. Empty: each scale takes its own
-        mean. A finished run fills it in, so that tiles and later frames smooth exactly as the whole picture did.
+        Mean curvature of the evidence by scale, the unit of the penalty. Empty: each scale takes its own mean. A
+        finished run fills it in, so that tiles and later frames are smoothed exactly like the whole picture.
     """
 
     params: Params
@@ -105,7 +105,7 @@ class Plan:
         }
 
     def summary(self) -> dict[str, Any]:
-        """The same for the sidecar: without the parameters, and the grid of gains as its range."""
+        """The record for the sidecar: without the parameters, and with the range of the gains instead of their grid."""
         record = {key: value for key, value in self.to_dict().items() if key not in ("params", "evidence", "notes")}
         right = self.gains.right
         record["gains"]["right"] = None if right is None else [float(right.min()), float(right.max())]

@@ -40,8 +40,8 @@ def frame_of(pair: Pair, photometry: Photometry) -> Frame:
 def grey_planes(pair: Pair, frame: Frame, photometry: Photometry, lens: Calibration, threads: int) -> Planes:
     """Grey views and guide on a 0..255 scale, with square pixels.
 
-    The guide is the mean of the channels, of the left view if the pair has no guide, with a gamma of its own. It shares
-    the left plane if it would be the same.
+    The guide is the mean of its channels, with its own gamma. Without a guide the left view takes its place, and both
+    share one plane if they would be the same.
     """
     camera = Camera.of(photometry)
     white = lens.white_gains(photometry.gamma)
@@ -62,7 +62,7 @@ def grey_planes(pair: Pair, frame: Frame, photometry: Photometry, lens: Calibrat
 
 
 def photo(pair: Pair, photometry: Photometry, run: Run) -> Image:
-    """The guide of the post-filters, 0 to 1, as bright as what is matched."""
+    """The guide of the post-filters, 0 to 1, with the exposure of the matched planes."""
     own = pair.guide is None
     image = pair.left if pair.guide is None else pair.guide
     camera = Camera.of(photometry) if own else PLAIN

@@ -22,15 +22,15 @@ class Result:
     confidence : float32 array, the same shape
         In [0, 1], growing with the aggregated curvature, less near depth edges. 0 everywhere if a view is blank.
     params : Params
-        The parameters that were used, with nothing left to be found.
+        The parameters that were used, as in the plan.
     timings : dict
         Seconds by stage.
     searched : (float, float)
-        The range asked for, or the one found, in pixels of the input.
+        The requested range, or the one found, in pixels of the input.
     plan : Plan
-        Everything that was decided before the pair was solved. It can be used again for the next frame of a clip.
+        All decisions made before the pair was solved. It can be used again for the next frame of a clip.
     belief : Parabolas
-        The aggregated parabolas, in the frame of the matched planes: a prior for whatever comes next.
+        The aggregated parabolas, in the frame of the matched planes. They can serve as a prior.
     """
 
     disparity: Map
@@ -48,7 +48,7 @@ class Result:
 
     @property
     def evidence(self) -> Axis | None:
-        """What the views themselves say about the axis; None for stereo pairs, which are taken to differ along x."""
+        """The axis detected from the views; None for stereo pairs, which are assumed to differ along x."""
         found = self.plan.evidence
         return found.turned() if found and swaps_axes(self.plan.frame.orientation) else found
 

@@ -7,12 +7,12 @@ from ..types import Image, Map, Planes
 from .frame import Frame
 
 COARSEST = 200  # px: the coarsest scale has about this side if the number of scales is "auto"
-PASSES = 4  # passes of aggregation a scale then gets
+PASSES = 4  # passes of aggregation for each scale if "auto"
 MOST = 8  # scales
 
 
 class Level:
-    """One scale: its planes, and where it stands.
+    """One scale: its planes and its place in the pyramid.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Level:
 
     @property
     def factor(self) -> int:
-        """The full size is this many times the size of the level."""
+        """The full size over the size of the level."""
         return int(2 ** (self.scales - self.number))
 
     def spent(self) -> list[Map]:
@@ -46,18 +46,18 @@ class Level:
 
 
 class Pyramid:
-    """Owns the planes of a pair. Levels are taken out from coarse to fine, so that a solved one is freed.
+    """Owns the planes of a pair. Levels are taken out from coarse to fine, and a solved one is freed.
 
     Attributes
     ----------
     finest : Planes
-        The planes at full size, as long as nobody has taken them.
+        The planes at full size, until `levels` takes them.
     frame : Frame
         How they relate to the input.
     photo : image or None
         The picture whose edges the post-filter follows, if there is a filter.
     texture : map or None
-        How much there is to match at each pixel, if the post-filter asks.
+        How much texture each pixel has, if the post-filter needs it.
     """
 
     def __init__(self, finest: Planes, frame: Frame, photo: Image | None = None) -> None:
@@ -85,7 +85,7 @@ class Pyramid:
         return planes
 
     def levels(self, scales: int, threads: int) -> Iterator[Level]:
-        """From coarse to fine; each level can be used until the next is asked for."""
+        """From coarse to fine; each level is valid until the next is taken."""
         levels = [self.finest]
         del self.finest
         for _ in range(scales - 1):

@@ -13,7 +13,7 @@ FIRST_REACH = 4  # px of the coarsest scale: the range on both sides of 0 that i
 OUTLIERS = 0.001  # share of the curvature at either end that does not widen the range
 TILE_MARGIN = 3  # px of the finer scale that a tile searches beyond what the coarser scale found
 SAMPLE = 200_000  # pixels that the extremes are taken from
-CLEAR = 0.65  # share of the pixels that decides the order of the views; pairs have 0.84 and more, chance gives 0.5
+CLEAR = 0.65  # share of the pixels that decides the order of the views; pairs have 0.84 or more, chance gives 0.5
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class Search:
     Attributes
     ----------
     limits : (float, float) or None
-        The range that was asked for; None if it is found.
+        The requested range; None if it is automatic.
     start : (int, int) or None
-        If the range is found: the least and the largest disparity that the coarsest scale searches, px of that scale.
+        For an automatic range: the least and the largest disparity at the coarsest scale, px of that scale.
     order : float or None
         For stereo: share of the pixels that match better with a positive disparity than with a negative one.
     reach : int
-        Pixels around a tile whose coarser disparities count for it; 0 gives all tiles the same range.
+        Pixels around a tile whose coarser disparities count for its range; 0 gives all tiles the same range.
     finest : (int, int) or None
-        The least and the largest disparity that the finest scale searches, if that is settled already.
+        The least and the largest disparity at the finest scale, if already settled.
     """
 
     limits: tuple[float, float] | None = None
@@ -73,14 +73,14 @@ class Search:
         return Span(disparities, tile_ranges(disparities, coarser, self.reach, threads) if tiled and coarser else None)
 
     def limits_of(self, span: Span) -> tuple[float, float]:
-        """The disparities that can win at full size: the range asked for, or what the finest scale searched."""
+        """The disparities that can win at full size: the requested range, or what the finest scale searched."""
         if self.limits:
             return self.limits
         ends = span.disparities if self.order is None else span.disparities[1:-1]
         return float(ends[0]), float(ends[-1])
 
     def settled(self, coarser: Parabolas, threads: int = 1) -> "Search":
-        """The same search with the range of the finest scale settled by the belief of the whole coarser scale."""
+        """The same search, with the finest scale's range settled by the belief of the whole coarser scale."""
         disparities = self.at(1, coarser, threads).disparities
         return replace(self, finest=(disparities[0], disparities[-1]))
 
@@ -89,7 +89,7 @@ class Search:
         return replace(self, limits=limits)
 
     def one_sided(self, disparities: range) -> range:
-        """Those of the disparities, three or more, that the order of the views leaves: nothing is beyond infinity."""
+        """The disparities on the side of 0 that the order of the views allows, three or more."""
         if self.order is not None and self.order > CLEAR:
             return range(max(disparities.start, -1), max(disparities.stop, 2))
         if self.order is not None and self.order < 1 - CLEAR:
@@ -98,14 +98,14 @@ class Search:
 
 
 def searched(limits: Sequence[float], factor: int) -> range:
-    """Whole disparities at 1/factor of the full size: the limits, and one more on both sides so that these can win."""
+    """Whole disparities at 1/factor of the full size: one more on each side, so that the limits can win."""
     return range(math.floor(limits[0] / factor) - 1, math.ceil(limits[1] / factor) + 2)
 
 
 def narrowed(disparities: range, coarser: Parabolas, threads: int = 1) -> range:
-    """Those of the disparities, three or more, that cover twice the coarser scale's, with a margin of two.
+    """The part of the range that covers twice the coarser scale's disparities, with a margin of 2 px.
 
-    Bilinear upsampling never adds a larger or a smaller vertex, so the coarse map is enough.
+    It holds three or more. Bilinear upsampling never adds a larger or a smaller vertex, so the coarse map is enough.
     """
     d = coarser.disparity(threads)
     first, last = disparities[0], disparities[-1]
@@ -115,20 +115,20 @@ def narrowed(disparities: range, coarser: Parabolas, threads: int = 1) -> range:
 
 
 def covering(coarser: Parabolas) -> range:
-    """Whole disparities that cover twice the coarser scale's, outliers left out, with a margin of two."""
+    """Whole disparities that cover twice the coarser scale's, without outliers, with a margin of 2 px."""
     low, high = extremes(coarser)
     return around(2 * low, 2 * high)
 
 
 def around(low: float, high: float) -> range:
-    """Whole disparities from low to high and two more on both sides."""
+    """Whole disparities from low to high, and two more on each side."""
     return range(math.floor(low) - 2, math.ceil(high) + 3)
 
 
 def extremes(belief: Parabolas) -> tuple[float, float]:
-    """The disparities between which lies all but a thousandth of the curvature at either end.
+    """The range of the disparities, without a thousandth of the curvature at either end.
 
-    A pixel counts by its curvature, so a wild pixel that knows nothing does not widen the range.
+    A pixel counts by its curvature, so an outlier without texture does not widen the range.
     """
     step = max(1, math.isqrt(belief.A.size // SAMPLE))
     sample = Parabolas(belief.A[::step, ::step], belief.B[::step, ::step])
@@ -142,7 +142,7 @@ def extremes(belief: Parabolas) -> tuple[float, float]:
 def tile_ranges(disparities: range, coarser: Parabolas, reach: int, threads: int) -> Ranges:
     """First and count of the disparities that each tile of the finer scale needs.
 
-    They cover twice what the coarser scale has found there and up to `reach` px around, with a margin.
+    They cover twice the coarser scale's disparities in the tile and up to `reach` px around it, with a margin.
     """
     d = coarser.disparity(threads)
     tiles = [-(-n // (_core.tile // 2)) for n in d.shape]

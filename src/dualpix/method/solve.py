@@ -29,7 +29,7 @@ class Prior:
     weight : float
         What its curvature is multiplied by.
     limit : float
-        The largest curvature it can have before it is weighted, px^-2; 0 is no limit.
+        Upper bound of its curvature before weighting, px^-2; 0 is no bound.
     """
 
     parabolas: Parabolas
@@ -37,7 +37,7 @@ class Prior:
     limit: float = 0.0
 
     def at(self, level: Level, threads: int) -> "Weighted":
-        """What the level is given: the parabolas at its size."""
+        """The prior at the size of the level."""
         parabolas = self.parabolas
         for _ in range(level.scales - level.number):
             parabolas = parabolas.halved(threads)
@@ -61,7 +61,7 @@ def solve(
     priors : sequence of Prior
         Any number; each enters at every scale.
     coarser : Parabolas, optional
-        The belief of the scale below the coarsest of the plan, where solving goes on from it (a tile, for one).
+        The belief of the scale before the first of the plan, if that is solved already, as for a tile.
     """
     run = run or Run()
     belief = coarser
@@ -109,9 +109,9 @@ def combine(
     method: Method,
     run: Run,
 ) -> Parabolas:
-    """The local term, less at the border, plus all priors; the coarser scale is one of them. In place.
+    """The local term, weakened at the border, plus all priors, the coarser scale among them. In place.
 
-    Where the sum is below the threshold Ta, a pixel keeps its vertex but has next to no weight.
+    Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
     """
     matching, scales = method.params.matching, method.params.scales
     textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching))

@@ -1,7 +1,7 @@
-"""The calibrated bias of the ``histeq`` vertex, which lies between whole disparities.
+"""The calibrated bias of the sub-pixel vertex ``histeq``.
 
-The histogram-equalised kernel errs by up to 0.03 px in a way that depends on the offset x and on how sharp the picture
-is: on white noise the error even has the other sign. ``python -m dualpix.method.subpixel`` prints the table below.
+The histogram-equalised kernel errs by up to 0.03 px. The error depends on the offset x and on the sharpness of the
+picture: white noise reverses its sign. ``python -m dualpix.method.subpixel`` prints the table below.
 """
 
 from itertools import pairwise
@@ -28,15 +28,15 @@ SHARPNESS = 0.75  # px, STD of the blur of a sharp photograph: sensor, lens and 
 def calibrate_histeq_bias(size: int = 512, seed: int = 0) -> list[float]:
     """The mean error of the uncorrected vertex at x = -1, -0.9 ... 1, on noise shifted by known amounts.
 
-    Noise as sharp as a photograph is shifted along x by 0, 0.1 ... 1 px, exactly (a phase ramp on its spectrum),
-    matched with the window of the DSLR presets, and the error averaged. The kernel is symmetric, so
-    bias(-x) = -bias(x), and shifts of 0, 1/2 and 1 have none.
+    Noise as sharp as a photograph is shifted along x by exactly 0, 0.1 ... 1 px (a phase ramp on its spectrum) and
+    matched with the window of the DSLR presets. The kernel is symmetric, so bias(-x) = -bias(x), and shifts of 0, 1/2
+    and 1 px have none.
     """
     noise = np.fft.rfft2(np.random.default_rng(seed).uniform(0, 255, (size, size)))
     f2 = np.fft.fftfreq(size)[:, None] ** 2 + np.fft.rfftfreq(size) ** 2
     left = np.fft.irfft2(noise * np.exp(-2 * np.pi**2 * SHARPNESS**2 * f2), (size, size)).astype(np.float32)
     errors = np.array([_mean_error(left, shift) for shift in np.linspace(0, 1, 11)])
-    # Odd about 1/2 as well: averaging both halves halves the noise and makes the zeros exact.
+    # Odd about 1/2 as well: averaging both halves reduces the noise and makes the zeros exact.
     half = 0.5 * (errors - errors[::-1])
     return [round(float(b), 5) + 0.0 for b in np.concatenate([-half[:0:-1], half])]
 

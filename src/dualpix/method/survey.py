@@ -1,4 +1,4 @@
-"""The survey: everything that is decided about a pair, from small copies of its planes, before it is solved."""
+"""The survey: all decisions about a pair before it is solved, from small copies of its planes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,14 +25,14 @@ BLANK = "a view is blank, the same everywhere: the map is 0 and means nothing"
 
 
 class Wishes(NamedTuple):
-    """What the user asks for beside the parameters.
+    """What the user requests beside the parameters.
 
     Attributes
     ----------
     axis : "x", "y" or None
-        The direction in which the views differ as a viewer shows them; None if it is to be found.
+        The direction in which the views differ as a viewer shows them; None detects it.
     mask_hidden : bool
-        Whether pixels that only one view sees become NaN.
+        Whether occluded pixels become NaN.
     """
 
     axis: str | None = None
@@ -40,7 +40,7 @@ class Wishes(NamedTuple):
 
 
 def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wishes: Wishes, run: Run) -> Plan:
-    """Decide about brightness, axis, scales and range. The planes are only looked at."""
+    """Decide about brightness, axis, scales and range. The planes are not changed."""
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)
@@ -80,20 +80,20 @@ def blank(planes: Planes) -> bool:
 
 
 def _evidence(small: Planes, gains: Gains, run: Run) -> Axis:
-    """What the views, made equal in brightness if they are not yet, say about their axis."""
+    """The axis detected from the views, which are equalised in brightness first if they are not yet."""
     planes = small if gains.right is not None else equalised(small)
     return detect_axis(planes.left, planes.right, run.threads)
 
 
 def _axis(asked: str | None, evidence: Axis | None, lens: Calibration, frame: Frame) -> str:
-    """The axis asked for, else the one found, else that of the calibration; in the frame of the stored views."""
+    """The requested axis, else the detected one, else that of the calibration; in the frame of the stored views."""
     if asked:
         return OTHER[asked] if swaps_axes(frame.orientation) else asked
     return (evidence and evidence.axis) or lens.axis
 
 
 def _with_known_range(method: Method, pair: Pair, frame: Frame) -> tuple[Method, Path | None]:
-    """The method with the range that a file beside the left view tells, and that file."""
+    """The method with the range given by a file beside the left view, and that file."""
     if method.params.scales.range != "auto":
         return method, None
     known = method.known_range(pair, frame.shape["yx".index(frame.axis)])
@@ -103,7 +103,7 @@ def _with_known_range(method: Method, pair: Pair, frame: Frame) -> tuple[Method,
 
 
 def _limits(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, float] | None:
-    """The range asked for, in the pixels that are matched; None if it is to be found."""
+    """The requested range, px of the matched planes; None if it is automatic."""
     if isinstance(asked, str):
         return None
     low, high = (frame.stretch * d for d in asked)
@@ -137,10 +137,10 @@ def _notes(
 
 
 def explore(level: Level, search: Search, method: Method, passes: int, run: Run) -> tuple[int, int]:
-    """The range of the coarsest scale: doubled until the disparities found keep clear of its ends, then cut to them.
+    """The range of the coarsest scale: doubled until all disparities lie clear of its ends, then cut to them.
 
-    Every disparity that is not searched is one less to be mistaken for the right one. If a wider range never makes the
-    pixels surer, there is nothing to be found, and the first range will do.
+    A narrow range leaves fewer false matches. If a wider range does not raise the mean curvature, there is nothing to
+    find, and the first range is kept.
     """
     width = level.planes.left.shape[1]
     widest = max(width // 3, FIRST_REACH)
@@ -156,7 +156,7 @@ def explore(level: Level, search: Search, method: Method, passes: int, run: Run)
         if clear or 2 * reach > widest:
             break
         reach *= 2
-    # Noise can keep clear of the ends by chance; it is less sure in a wider range.
+    # Noise can lie clear of the ends by chance; its curvature is lower in a wider range.
     if len(sureness) > 1 and sureness[-1] <= sureness[0] * (0.5 if clear else 1):
         low, high = -FIRST_REACH, FIRST_REACH
     found = search.one_sided(around(low, high))

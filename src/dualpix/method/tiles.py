@@ -1,4 +1,4 @@
-"""Tiles of a picture: how much of their surroundings they need, and how they are solved on their own.
+"""Tiles of a picture: the margin they need, and how to solve one alone.
 
 A tile is a plan, a crop with a margin, and the belief of the coarser scales of the whole picture.
 """
@@ -30,12 +30,12 @@ class Margins(NamedTuple):
 
     @property
     def solving(self) -> int | None:
-        """What `solve` needs: messages arrive from pixels whose own windows must be whole."""
+        """Margin of `solve`: messages come from pixels that need whole windows themselves."""
         return None if self.aggregation is None else self.matching + self.aggregation
 
 
 class Tile(NamedTuple):
-    """A part of a picture and what is solved with it: rows and columns, without and with the margin."""
+    """A part of a picture: rows and columns, without and with the margin."""
 
     rows: slice
     columns: slice
@@ -44,7 +44,7 @@ class Tile(NamedTuple):
 
 
 def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
-    """What the stages need at the finest scale of a plan, for disparities within the limits."""
+    """The margins at the finest scale of a plan, for disparities within the limits."""
     params = plan.params
     return Margins(
         match.margin(params.matching, searched(limits, 1)),
@@ -57,8 +57,8 @@ def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
 def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:
     """Tiles of at most `side` pixels that cover a picture.
 
-    Margins start at multiples of `_core.tile`, so that the squares that the matcher gives a range of their own are the
-    same as in the whole picture.
+    Margins start at multiples of `_core.tile`, so that the squares with their own range are the same as in the whole
+    picture.
     """
     parts = [[slice(at, min(at + side, n)) for at in range(0, n, side)] for n in shape]
     for rows, columns in product(*parts):

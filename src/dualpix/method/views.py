@@ -1,4 +1,4 @@
-"""The left-right check: what one view sees, the other must confirm."""
+"""The left-right check: the disparities of the two views must confirm each other."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .solve import solve
 def cross_check(belief: Parabolas, pyramid: Pyramid, plan: Plan, run: Run) -> Mask | None:
     """1 where the other view confirms the disparity, in the matched frame; None if the plan does not ask for it.
 
-    The right view is matched in a mirror, in the range that was found for the left one.
+    The right view is matched in the mirrored pair, within the range of the left one.
     """
     if not plan.checks_views:
         return None

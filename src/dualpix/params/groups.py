@@ -12,7 +12,7 @@ from .rules import Choice, Flag, Odd, OneOr, OrAuto, Real, Rule, Several, Whole,
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known about a parameter: the source of checks, help and documentation.
+    """The description of a parameter: the source of checks, help and documentation.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ MEDIAN_RADIUS, MEDIAN_SIGMA = Whole(1, 255), Real(1e-4, 1e6)
 
 @dataclass(frozen=True, kw_only=True)
 class Photometry(Group):
-    """How the numbers in the files become the brightness that is compared."""
+    """How pixel values become the brightness that is compared."""
 
     pixel_aspect: float | Literal["auto"] = parameter(
         OrAuto(Real(0.25, 4)),
@@ -93,15 +93,13 @@ class Photometry(Group):
     )
     black: float = parameter(
         Real(0, 65535),
-        "The number that the camera records in complete darkness, as in the files. It is subtracted. A Pixel 4 has "
-        "1024 in its 16-bit files.",
-        unit="numbers in the file",
+        "Black level: the pixel value without light. It is subtracted. A Pixel 4 has 1024 in its 16-bit files.",
+        unit="pixel value in the file",
     )
     white: float | Literal["auto"] = parameter(
         OrAuto(Real(0, 65535, above=True)),
-        "The number that the camera records for white, as in the files. auto means the largest number that the files "
-        "can hold.",
-        unit="numbers in the file",
+        "White level: the pixel value of white. auto means the largest value that the files can hold.",
+        unit="pixel value in the file",
     )
     gamma: float = parameter(
         Real(0.1, 10),
@@ -110,15 +108,15 @@ class Photometry(Group):
     )
     vignetting: float = parameter(
         Real(0, 1),
-        "Makes the right view as bright as the left one, region by region. Each half of a dual pixel sees one side of "
-        "the picture darker. The value is the size of a region (standard deviation of a blur) as a share of the "
-        "longer side. Usual: 0.05 to 0.3; 0 turns it off.",
+        "Brightness equalisation: makes the right view as bright as the left one, region by region. Each half of a "
+        "dual pixel sees one side of the picture darker. The value is the size of a region (standard deviation of a "
+        "blur) as a share of the longer side. Usual: 0.05 to 0.3; 0 turns it off.",
         unit="share of the longer side",
     )
     exposure: float = parameter(
         Real(0, 1e3),
-        "Scales the views and the guide until their brightest hundredth has this brightness. Dark pictures are then "
-        "treated like bright ones. Usual: 100 to 255; 0 turns it off.",
+        "Scales the views and the guide so that only 1 % of their pixels are brighter than this. Dark pictures are "
+        "then treated like bright ones. Usual: 100 to 255; 0 turns it off.",
         unit="brightness, 0 to 255",
     )
     guide_gamma: float = parameter(
@@ -193,8 +191,8 @@ class Minima(Group):
 
     candidates: int = parameter(
         Whole(1, 6),
-        "How many of the lowest minima of the cost are kept for each pixel. 1 is enough for dual-pixel pairs. From 2 "
-        "on the pair is treated as a stereo pair: shifted along x, with disparities of one sign if the range is auto.",
+        "How many of the lowest minima of the cost are kept for each pixel. 1 is enough for dual-pixel pairs. With 2 "
+        "or more the pair is a stereo pair: shifted along x, with disparities of one sign if the range is auto.",
     )
     choice: tuple[float, float] = parameter(
         Several(Real(0, 1e6), 2, 2, "P1 and P2"),
@@ -206,8 +204,8 @@ class Minima(Group):
     )
     ambiguity: float = parameter(
         Real(0, 1e3),
-        "A pixel is hardly trusted if another minimum, more than 2 px away, costs less than this much more than the "
-        "lowest one. 0 turns it off.",
+        "A pixel is hardly trusted if another minimum, more than 2 px away, exceeds the lowest cost by less than this. "
+        "0 turns it off.",
         symbol="Td",
         unit="that of the cost",
         needs=WIDE & LOWEST,
@@ -246,9 +244,9 @@ class Aggregation(Group):
     )
     robust_tau: float | tuple[float, ...] = parameter(
         OneOr(Several(Real(0, 1e3), 1, 64, "1 to 64 values")),
-        "Step between neighbours from which smoothing gives way, so that depth edges stay sharp. Smaller keeps more "
-        "edges; 0 smooths across all of them. Several values are for the second pass, the third, and so on; the last "
-        "one is for all that follow.",
+        "Steps larger than this are smoothed less, so that depth edges stay sharp. Smaller keeps more edges; 0 smooths "
+        "across all of them. Several values are for the second pass, the third, and so on; the last one also serves "
+        "all further passes.",
         symbol="tau",
         unit="px",
         needs=equals("messages", "exact") & PASSES,
@@ -277,18 +275,18 @@ class Aggregation(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Scales(Group):
-    """From small copies of the picture to the full one: how many, how far to search, what a finer one inherits."""
+    """From small copies of the picture to the full one: how many, which range, how far to trust the coarser one."""
 
     iterations: tuple[int, ...] | Literal["auto"] = parameter(
         OrAuto(Several(Whole(1, 64), 1, 8, "1 to 8 values, one per scale")),
         "Passes of the aggregation at each scale, from the smallest picture to the full one. There are as many scales "
         "as values; each has half the width and height of the next. auto: 4 passes, and as many scales as bring the "
-        "smallest picture to about 200x200 pixels. With messages=exact and robust_tau=0 one pass does all.",
+        "smallest picture to about 200x200 pixels. With messages=exact and robust_tau=0 one pass is enough.",
     )
     range: tuple[float, float] | Literal["auto"] = parameter(
         OrAuto(Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)),
-        "The smallest and the largest disparity to search, at full size. auto searches as far as it finds disparities "
-        "at the smallest scale; for a stereo pair a calib.txt beside the left view may set it.",
+        "The smallest and the largest disparity to search, at full size. auto finds the range at the smallest scale; "
+        "for a stereo pair a calib.txt beside the left view may set it.",
         unit="px",
     )
     prior_weight: float = parameter(
@@ -357,8 +355,8 @@ class Smoothing(Group):
     )
     solver_confidence: str = parameter(
         Choice("curvature", "texture"),
-        "How far the solver trusts a pixel. curvature: by the confidence of the map. texture: less, too, where the "
-        "left view has little texture or the map is rough, as the paper does for phones.",
+        "How far the solver trusts a pixel. curvature: by the confidence of the map. texture: also less where the left "
+        "view has little texture or the map is rough, as in the paper for phones.",
         needs=SOLVER,
     )
     median_radius: int = parameter(

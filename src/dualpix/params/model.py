@@ -91,7 +91,7 @@ class Params(Smoothing, Scales, Aggregation, Minima, Matching, Photometry):
 
 
 def known(name: str) -> Parameter:
-    """What is known about a parameter.
+    """The description of a parameter.
 
     Raises
     ------

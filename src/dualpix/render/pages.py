@@ -70,7 +70,7 @@ def wipe_box(pictures: Mapping[str, str], first: str, second: str) -> Html:
     Parameters
     ----------
     pictures
-        All pictures the user can choose: what each shows, by the name under which the script finds it.
+        All pictures the user can choose: what each shows, by the name that the script uses.
     first, second
         The names of the pictures that are shown first, left and right of the line.
     """

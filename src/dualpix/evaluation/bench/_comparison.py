@@ -51,7 +51,7 @@ def compare_memory(views: Views, threads: int, largest: float, tell: Tell) -> di
 def whole_process(threads: int, largest: float, repeat: int, tell: Tell) -> dict[str, Any]:
     """Best time of the command ``dualpix disparity`` from start to end, and of a Python that only imports OpenCV.
 
-    What starting a process costs is part of both. NaN if a process failed.
+    Both include the start of a process. NaN if a process failed.
     """
     views = dual_pixel_pair(min(PROCESS_MEGAPIXELS, largest), WIDE)
     seconds: dict[str, list[float]] = {name: [] for name in PROCESSES}

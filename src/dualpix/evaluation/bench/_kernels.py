@@ -17,7 +17,7 @@ from ...types import Map, Parabolas, Planes
 from ._measure import Tell, Views, in_turn
 from ._methods import COUNT, FIRST
 
-MULTIPLY_ADDS = 2e9  # so many that the start of the threads does not count
+MULTIPLY_ADDS = 2e9  # enough to make the start of the threads negligible
 SHORT = 4  # rounds of the short runs for each round of the long ones
 
 

@@ -43,13 +43,13 @@ def bench(
         Megapixels of the simulated pair. All other simulated pairs have this size at most. Without it, the largest
         has 24 megapixels.
     threads : int, optional
-        For all methods; by default ``DUALPIX_THREADS``, or else every core.
+        Number of threads; by default ``DUALPIX_THREADS``, else every core.
     repeat : int
         The number of runs of each method. The best one counts.
     only : sequence of str
         The SECTIONS to measure; by default all.
     progress : callable, optional
-        Called with a `Step` when a measurement begins. The steps that it counts are sections.
+        Called with a `Step` when a measurement begins. Steps are counted by section.
 
     Returns
     -------

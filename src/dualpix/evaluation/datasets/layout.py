@@ -30,7 +30,7 @@ class Layout(NamedTuple):
     contents : str
         What its folder holds, in words, for error messages.
     find : callable
-        ``find(folder)`` returns the scenes: by name, the folder of the scene or the common start of its files.
+        ``find(folder)`` returns the folder of each scene, or the common start of its files, by name.
     read : callable
         ``read(name, place)`` reads one scene that `find` has found.
     score : callable
@@ -60,7 +60,7 @@ class Dataset:
     folder : Path
         The folder that holds the scenes.
     places : dict
-        By name of the scene, its folder or the common start of its files.
+        The folder of each scene, or the common start of its files, by name.
     layout : Layout
     """
 

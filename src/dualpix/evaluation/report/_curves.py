@@ -32,7 +32,7 @@ def sparsification(looks: Sequence[Look], ranked: list[str]) -> Html:
     unit, digits = ("px", 3) if looks[0].scene.in_pixels else ("the truth's unit", 4)
     return element(
         "section",
-        element("h2", "What the confidences are worth"),
+        element("h2", "How good the confidences are"),
         element("p", TEXT),
         element("div", _chart(curves, f"mean absolute error, {unit}"), _table(curves, digits), class_="curves"),
     )

@@ -46,7 +46,7 @@ class Look:
 
     @cached_property
     def error_scale(self) -> Scale:
-        """The scale of errors: up to the 95th percentile of the errors, taken as median over the methods."""
+        """The scale of errors: up to the 95th percentile of a method's errors, median over the methods."""
         errors = [maps.error[np.isfinite(maps.error)] for maps in self.maps.values()]
         highest = [float(np.percentile(error, 95)) for error in errors if error.size]
         low, high, _ = self.values_scale

@@ -1,4 +1,4 @@
-// Values are read off the colours of the pictures, whose scale stands in their data attributes.
+// Values are read from the colours of the pictures. Their data attributes hold the scale.
 const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
   .getContext("2d", {willReadFrequently: true});
 let colours;  // of the legend, low to high
@@ -8,7 +8,7 @@ function colour(image, x, y) {
   return pen.getImageData(0, 0, 1, 1).data;
 }
 
-// The place of a colour in the legend, 0 to 1, or null for the grey of invalid pixels, which is far from all of them.
+// The position of a colour in the legend, 0 to 1; null for the grey of invalid pixels, which is far from every colour.
 function share(rgb) {
   const ramp = document.querySelector(".ramp");
   colours ??= Array.from({length: ramp.naturalWidth}, (_, x) => [...colour(ramp, x, 0)]);

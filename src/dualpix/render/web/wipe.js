@@ -1,5 +1,5 @@
-// Two pictures of a box over each other: selects choose them, dragging or a range moves the line between them.
-// source(name) is the address of the picture that a select has under that name.
+// Shows two pictures over each other in a box. Selects choose them; dragging or a slider moves the line between them.
+// source(name) returns the address of the picture with that name.
 function wipe(box, source) {
   const [first, second, stage, under, over, range] =
     [".first", ".second", ".stage", ".under", ".over", "[type=range]"].map(name => box.querySelector(name));
