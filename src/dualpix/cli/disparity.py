@@ -162,13 +162,13 @@ def _parameters(
     smoothing: str | None,
 ) -> tuple[str, Params]:
     """The name of the preset, and its parameters after the config, --set, --range and --filter."""
-    from ..params import DEFAULT_PRESET, Params, complete, load_config, parse_setting, resolve
+    from ..params import DEFAULT_PRESET, complete, load_config, parse_setting, resolve
     from ..params import preset as preset_of
 
     overrides = {} if config is None else load_config(config)
     configured = overrides.pop("preset", DEFAULT_PRESET)
     name = configured if preset is None else preset
-    base: Params = preset_of(name)
+    base = preset_of(name)
     if complete(overrides):  # a whole preset, changed: nothing of another one is left
         base, overrides = preset_of(configured).replace(**overrides), {}
     overrides.update(map(parse_setting, settings))
