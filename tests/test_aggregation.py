@@ -33,7 +33,8 @@ def random_maps(shape, seed=0):
 
 def belief(alpha, beta, guide, params, passes, threads=1, **options):
     settings = params.aggregation
-    return aggregation.aggregate(Parabolas(alpha, beta), guide, settings, passes, threads=threads, **options)
+    weights = edge_weights(guide, settings, threads)
+    return aggregation.aggregate(Parabolas(alpha, beta), weights, settings, passes, threads=threads, **options)
 
 
 def aggregate(alpha, beta, guide, params, iterations, threads):
@@ -575,14 +576,7 @@ def test_spare_maps_are_used_and_let_go_of(messages, number):
     for name in ("A", "B", "vertex"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     assert spare == []
-    assert sum(not np.isnan(each).all() for each in maps) == min(number, 3)
-
-
-def test_the_guide_may_be_a_spare_map():
-    alpha, beta, guide = random_maps((20, 33))
-    expected = belief(alpha.copy(), beta.copy(), guide.copy(), exact_params(robust_tau=0.3), 3)
-    found = belief(alpha.copy(), beta.copy(), guide, exact_params(robust_tau=0.3), 3, spare=[guide])
-    np.testing.assert_array_equal(found.A, expected.A)
+    assert sum(not np.isnan(each).all() for each in maps) == min(number, 2 if messages == "paper" else 3)
 
 
 # ---- the unit of the penalty ------------------------------------------------------------------------

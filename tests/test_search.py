@@ -89,6 +89,19 @@ def test_levels_come_from_coarse_to_fine_and_are_let_go_of():
     assert [(level.number, level.scales, level.factor) for level in levels] == [(1, 3, 4), (2, 3, 2), (3, 3, 1)]
     assert levels[-1].planes is finest
     assert not hasattr(pyramid, "finest")
+    assert [each is plane for each, plane in zip(levels[-1].spent(), finest, strict=True)] == [True] * 3
+    assert not hasattr(levels[-1], "planes")
+
+
+def test_a_level_that_is_kept_has_no_spare_maps():
+    level = Level(pyramid_of((5, 7)).finest, keep=True)
+    assert level.spent() == []
+    assert level.planes.left.shape == (5, 7)
+
+
+def test_a_guide_that_is_the_left_view_is_spare_once():
+    view, right = (np.zeros((5, 7), np.float32) for _ in range(2))
+    assert len(Level(Planes(view, right, view)).spent()) == 2
 
 
 def test_the_mirror_is_kept_only_if_asked_for():
@@ -159,7 +172,7 @@ def explored(monkeypatch, shape, belief_of):
         return belief_of(span.disparities)
 
     monkeypatch.setattr(survey, "solve_scale", solve_scale)
-    level = Level(Planes(*[np.zeros(shape, np.float32)] * 3))
+    level = Level(Planes(*[np.zeros(shape, np.float32)] * 3), keep=True)
     first, last = survey.explore(level, Search(), method_of(preset("auto")), 4, Run())
     return tried, range(first, last + 1)
 

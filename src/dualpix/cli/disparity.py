@@ -183,14 +183,14 @@ def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params,
     """The outputs, after every check that needs no result."""
     from ..io import OutputSet, check_confidence_path, check_map_path, check_preview_path
 
-    suffix = check_map_path(outputs["disparity"])
+    check_map_path(outputs["disparity"])
     if "confidence" in outputs:
         check_confidence_path(outputs["confidence"])
     if "preview" in outputs:
         check_preview_path(outputs["preview"])
     roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
     files = OutputSet(outputs.values(), inputs.values(), force, roles)
-    if suffix == ".png" and not _never_negative(params):
+    if _holds_no_negatives(outputs["disparity"]) and not _never_negative(params):
         raise OutputError(
             f"{outputs['disparity']}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel "
             "disparities are signed: write .tif, .pfm or .npy (--preview makes a picture), or give --range 0 MAX"
@@ -198,11 +198,15 @@ def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params,
     return files
 
 
+def _holds_no_negatives(path: str) -> bool:
+    """Whether the format of a map, 16-bit KITTI PNG, has no negative numbers."""
+    return path.lower().endswith(".png")
+
+
 def _never_negative(params: Params) -> bool:
     """Whether negative disparities are ruled out, as far as the parameters tell.
 
-    A range that is found has one sign if several candidates are kept, as for ordinary stereo. Should that sign be
-    negative, writing the map fails.
+    A range that is found has one sign for ordinary stereo. Should that sign be negative, writing the map fails.
     """
     if params.range == "auto":
         return params.candidates > 1
@@ -255,10 +259,15 @@ def _record(
 
 
 def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any]) -> None:
+    import numpy as np
+
     from ..io import encode_map, encode_preview
     from ..io.sidecar import to_json
 
-    files.write(outputs["disparity"], encode_map(outputs["disparity"], result.disparity))
+    d = result.disparity
+    if _holds_no_negatives(outputs["disparity"]) and result.searched[0] >= 0 and record["calibration"] is None:
+        d = np.maximum(d, 0)  # a filter may overshoot the range by hundredths of a pixel
+    files.write(outputs["disparity"], encode_map(outputs["disparity"], d))
     if "confidence" in outputs:
         files.write(outputs["confidence"], encode_map(outputs["confidence"], result.confidence))
     if "preview" in outputs:

@@ -36,7 +36,7 @@ def edge_weights(guide: Map, settings: Aggregation, threads: int) -> Weights:
 
 def aggregate(
     evidence: Parabolas,
-    guide: Map,
+    weights: Weights,
     settings: Aggregation,
     passes: int,
     *,
@@ -50,14 +50,13 @@ def aggregate(
     ----------
     evidence : Parabolas
         Local term and priors. Its maps are used up.
-    guide : map
-        Where it has edges, messages are weak.
+    weights : uint16 array
+        The edge weights of the guide: messages are weak where it has edges.
     curvature : float, optional
         Mean curvature of the evidence of the whole picture, the unit of the penalty; by default that of `evidence`.
     spare : list of maps, optional
-        Maps of the same size that may be overwritten, the guide among them. They are taken out of the list.
+        Maps of the same size that may be overwritten. They are taken out of the list.
     """
-    weights = edge_weights(guide, settings, threads)
     mean = float(evidence.A.mean(dtype=np.float64)) if curvature is None else curvature
     maps = [] if spare is None else spare
     run = exact if settings.messages == "exact" else paper
@@ -87,12 +86,12 @@ def paper(
     """
     N = evidence.A / np.float64(max(mean, 1e-30)) if settings.normalize_iterations else None
     A, B = _taken(spare, evidence.A), _taken(spare, evidence.A)
-    d = spare.pop() if spare else None
+    spare.clear()
     for i in range(passes):
         last = i + 1 == passes
         scale = 1 if last else 1 / settings.paths
         T2 = JUMPS[min(i, len(JUMPS) - 1)]
-        one_pass(evidence, weights, A, B, settings, settings.penalty, scale=scale, T2=T2, d_out=d, threads=threads)
+        one_pass(evidence, weights, A, B, settings, settings.penalty, scale=scale, T2=T2, threads=threads)
         if last:
             break
         evidence, A, B = Parabolas(A, B), evidence.A, evidence.B
@@ -100,9 +99,8 @@ def paper(
             factor = np.clip(evidence.A * N, SMALLEST, LARGEST) / np.maximum(evidence.A, SMALLEST)
             np.multiply(evidence.A, factor, out=evidence.A)
             np.multiply(evidence.B, factor, out=evidence.B)
-    if d is None:
-        d = evidence.A  # not needed any more
-        _core.minimizer(A, B, d, threads)
+    d = evidence.A  # not needed any more
+    _core.minimizer(A, B, d, threads)
     return Parabolas(A, B, vertex=d)
 
 

@@ -14,6 +14,7 @@ from ..run import Run
 from ..types import Agreement, Map, Mask, Pair, Parabolas, Planes
 from . import aggregate as aggregation
 from . import confidence, match
+from .aggregate import aggregate, edge_weights
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
 from .notes import stereo_notes
 from .scales import Level
@@ -49,15 +50,10 @@ class Method(ABC):
 
     def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
         """The belief of the scale; the evidence and the level's spare maps are used up."""
-        return aggregation.aggregate(
-            evidence,
-            level.planes.guide,
-            self.params.aggregation,
-            passes,
-            curvature=curvature,
-            spare=level.spare,
-            threads=run.threads,
-        )
+        settings = self.params.aggregation
+        weights = edge_weights(level.planes.guide, settings, run.threads)
+        spare = level.spent()
+        return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
 
     @abstractmethod
     def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:

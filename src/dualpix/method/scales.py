@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from ..types import Image, Map, Planes
 from .frame import Frame
@@ -12,28 +11,38 @@ PASSES = 4  # passes of aggregation a scale then gets
 MOST = 8  # scales
 
 
-@dataclass(frozen=True, eq=False)
 class Level:
     """One scale: its planes, and where it stands.
 
     Attributes
     ----------
     planes : Planes
+        Until they are spent.
     number, scales : int
         It is scale `number` of `scales`, coarse to fine, counted from 1.
-    spare : list of maps
-        Maps of this size that may be overwritten when the local term is done: memory at hand is cheaper than new.
     """
 
-    planes: Planes
-    number: int = 1
-    scales: int = 1
-    spare: list[Map] = field(default_factory=list)
+    def __init__(self, planes: Planes, number: int = 1, scales: int = 1, *, keep: bool = False) -> None:
+        self.planes = planes
+        self.number = number
+        self.scales = scales
+        self._keep = keep
 
     @property
     def factor(self) -> int:
         """The full size is this many times the size of the level."""
         return int(2 ** (self.scales - self.number))
+
+    def spent(self) -> list[Map]:
+        """Give the planes up: maps that may be overwritten, since memory at hand is cheaper than new.
+
+        A level that is kept, to be solved again, has none.
+        """
+        if self._keep:
+            return []
+        maps = list({id(plane): plane for plane in self.planes}.values())
+        del self.planes
+        return maps
 
 
 class Pyramid:
@@ -82,10 +91,7 @@ class Pyramid:
         for _ in range(scales - 1):
             levels.append(levels[-1].halved(threads))
         for number in range(1, scales + 1):
-            planes = levels.pop()
-            spare = list({id(plane): plane for plane in planes}.values())
-            yield Level(planes, number, scales, spare)
-            del planes, spare
+            yield Level(levels.pop(), number, scales)
 
 
 def halved(planes: Planes, halvings: int, threads: int) -> Planes:

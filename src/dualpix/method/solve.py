@@ -67,6 +67,7 @@ def solve(
     belief = coarser
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
+        belief = belief and replace(belief, vertex=None)  # its map is not needed any more
         curvature = plan.curvatures[level.number - 1] if plan.curvatures else None
         given = [prior.at(level, run.threads) for prior in priors]
         belief = solve_scale(level, span, plan.method, plan.passes[level.number - 1], belief, given, curvature, run)

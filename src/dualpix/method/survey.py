@@ -56,7 +56,9 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     run.scales = len(passes)
     if search.limits is None:
         coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
-        search = replace(search, start=explore(Level(coarsest, 1, len(passes)), search, method, passes[0], run))
+        search = replace(
+            search, start=explore(Level(coarsest, 1, len(passes), keep=True), search, method, passes[0], run)
+        )
     return Plan(
         method.params.replace(iterations=passes),
         frame,
