@@ -54,7 +54,7 @@ def calibrate(
     black : float
         What the camera records in the dark, in the numbers of the white sheets.
     axis : "x" or "y", optional
-        The direction in which the views differ; detected if not given.
+        The direction in which the views differ as the camera stores them; detected if not given.
     preset, threads, progress, **overrides
         As for `dualpix.disparity`, which matches the planes.
 
