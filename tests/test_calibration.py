@@ -219,6 +219,31 @@ def test_planes_are_matched_in_even_views():
     assert made.planes[0].observed < 0.1
 
 
+def test_planes_are_checked_as_pairs_are(monkeypatch):
+    """Before any is matched: their size, and the memory that they need."""
+    monkeypatch.setattr("dualpix.camera.calibrate.disparity", None)
+    with pytest.raises(InputError, match="is 36x35 pixels, smaller than the matching window of 41x41"):
+        calibrate(planes=[pictured(1.3, (35, 36))])
+    monkeypatch.setattr("dualpix.method.memory.available", lambda: 0.01)
+    with pytest.raises(InputError, match="GB of memory"):
+        calibrate(planes=[pictured(1.3)])
+
+
+def test_parameters_are_checked_before_pictures_are_read():
+    with pytest.raises(ParameterError, match="parameter window"):
+        calibrate(planes=[("missing.png", "missing.png")], window="large")
+
+
+def test_progress_counts_all_planes():
+    steps = []
+    calibrate(planes=[pictured(1.3), pictured(-1.1)], progress=steps.append)
+    shares = [step.share for step in steps]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    starts = [step.share for step in steps if step.name == "develop"]
+    assert starts == [0, 0.5]
+
+
 def test_every_picture_is_read_once(tmp_path, monkeypatch):
     shape = (96, 144)
     views = {"white": (sheet(shape), sheet(shape)), "near": pictured(1.3), "far": pictured(-1.1)}

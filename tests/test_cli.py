@@ -479,7 +479,7 @@ def test_preset_prints_as_a_config_file(call, tmp_path, name):
     settings = load_config(tmp_path / "mine.toml")
     assert settings.pop("preset") == name
     assert settings.keys() == preset(name).to_dict().keys()
-    assert resolve(name, settings) == preset(name)
+    assert all(resolve(other, settings) == preset(name) for other in preset_names())
     record = json.loads(call("presets", "dslr-b", "--json")[1])
     assert (record["name"], record["parameters"]) == ("dslr-b", preset("dslr-b").to_dict())
 
@@ -505,6 +505,24 @@ def test_info_describes_images_and_maps(call, folder):
         "gap.pfm: PFM 3x1 grey float32, -2 to 1 (1 NaN)",
         "void.npy: NPY 1x1 grey float32, all NaN",
     ]
+
+
+def test_a_printed_config_leaves_nothing_of_another_preset(call, folder):
+    """Not even parameters that have no effect in it; those that are changed must have one."""
+    printed = call("presets", "dslr-a")[1]
+    (folder / "mine.toml").write_text(printed)
+    config = ("--config", "mine.toml", "--preset", "auto")
+    code, out, err = call(*MATCH, *config, "--json")
+    assert (code, err) == (0, "")
+    expected = preset("dslr-a").replace(window=2.0, range=(-4, 4)).to_dict()
+    assert json.loads(out)["parameters"] == expected
+    code, _, err = call(*MATCH, *config, "--set", "guided_window=9", "--force")
+    assert code == 2
+    assert "guided_window has no effect with filter=none" in err
+    (folder / "mine.toml").write_text(printed.replace("robust_tau = 0.0", "robust_tau = 0.1"))
+    code, _, err = call(*MATCH, *config, "--force")
+    assert code == 2
+    assert "robust_tau has no effect with messages=paper" in err
 
 
 def test_preset_of_a_printed_config_is_recorded(call, folder):
@@ -704,3 +722,4 @@ def test_a_filter_that_overshoots_the_range_does_not_spoil_a_kitti_png(folder, s
     command = ["disparity", "same.png", "same.png", "-o", "k.png", "--range", "0", "4", "--filter", smoothing]
     assert cli.main([*command, "--set", "window=2", "--quiet"]) == 0
     assert np.nanmin(read_map("k.png")) >= 0
+    assert json.loads((folder / "k.json").read_text())["disparity"]["min"] == 0

@@ -7,6 +7,7 @@ import pytest
 
 import dualpix
 from conftest import textured_pair
+from dualpix.camera.lens import Calibration, Field
 from dualpix.cli import main
 from dualpix.io.orientation import as_stored, upright
 from image_files import oriented_jpeg
@@ -85,6 +86,15 @@ def test_an_upright_guide_is_brought_into_the_frame_of_the_views(files):
     stored = as_stored(guide, 6)
     expected = dualpix.disparity(*files(1), guide=stored, **SMALL)
     np.testing.assert_array_equal(found.disparity, upright(expected.disparity, 6))
+
+
+def test_the_axis_of_a_calibration_is_that_of_the_stored_views(files):
+    """Whoever asks for the axis that is seen is told which one the calibration means."""
+    lens = Calibration(240, 160, "x", field=Field((1.0, 0, 0, 0, 0, 0), (0.0,) * 6))
+    found = dualpix.disparity(*files(6), calibration=lens, axis="y", **SMALL)
+    np.testing.assert_array_equal(found.disparity, dualpix.disparity(*files(6), **SMALL).disparity)
+    with pytest.raises(dualpix.InputError, match="differ along x, not y, as the camera stores them: calibrate along y"):
+        dualpix.disparity(*files(6), calibration=lens, axis="x", **SMALL)
 
 
 def test_views_turned_differently_are_no_pair(files):

@@ -295,6 +295,16 @@ def test_what_a_parameter_needs_may_be_set_with_it():
     assert preset("auto").replace(jump_penalty=1, messages="jumps").jump_penalty == 1
 
 
+def test_all_parameters_at_once_are_no_change():
+    """Those that a sidecar records, say: `dualpix.disparity(left, right, **sidecar["parameters"])`."""
+    every = json.loads(json.dumps(preset("dslr-a").to_dict()))
+    assert resolve("auto", every) == preset("dslr-a")
+    with pytest.raises(ParameterError, match="unknown parameter 'windw': did you mean window"):
+        resolve("auto", {**every, "windw": 3})
+    with pytest.raises(ParameterError, match="parameter window"):
+        resolve("auto", {**every, "window": "large"})
+
+
 def test_a_value_that_stays_is_no_change():
     for name in preset_names():
         assert resolve(name, preset(name).to_dict()) == preset(name)

@@ -376,6 +376,17 @@ def test_nothing_matches_a_blank_view(subpixel, value):
         assert not result.confidence.any()
 
 
+@pytest.mark.parametrize("preset", ["auto", "dslr-a"])
+def test_a_blank_view_says_nothing_about_the_axis(preset):
+    """A blank view made as bright as the other one, place by place, would look like a blurred copy of it."""
+    ramp = np.tile(np.linspace(0.2, 0.8, 90, dtype=np.float32)[:, None], 120)
+    ramp += np.random.default_rng(0).uniform(0, 0.02, ramp.shape).astype(np.float32)
+    result = dualpix.disparity(ramp, np.full_like(ramp, 0.5), preset, **SMALL)
+    assert result.axis == "x"
+    assert result.evidence.axis is None
+    assert max(result.evidence.x, result.evidence.y) < 0.08
+
+
 @pytest.mark.parametrize(
     ("shape", "noise", "seed"),
     [

@@ -47,6 +47,17 @@ def test_a_plan_from_json_gives_the_same_bytes(views, options):
     np.testing.assert_array_equal(again.disparity, result.disparity)
     np.testing.assert_array_equal(again.confidence, result.confidence)
     assert again.searched == result.searched
+    assert again.warnings == result.warnings
+
+
+def test_warnings_of_one_frame_do_not_come_back_with_the_next():
+    """Those about the match belong to the frame, not to the plan that the next frame uses."""
+    frames = np.random.default_rng(0).uniform(0, 1, (2, 60, 90)).astype(np.float32)
+    result = dualpix.disparity(*frames, "stereo")
+    assert any("fail the left-right check" in note for note in result.warnings)
+    left, right = (view / 255 for view in textured_pair((60, 90), 3))
+    assert run_plan(Pair(*frames), result.plan, Run(2)).warnings == result.warnings
+    assert run_plan(Pair(left, right), result.plan, Run(2)).warnings == ()
 
 
 def test_a_plan_cannot_be_changed(views):

@@ -224,7 +224,12 @@ IMAGE, FLAT = np.full((20, 30), 0.5), np.zeros((20, 30))
         (InputError, "^image: .* not int32", {"image": IMAGE.astype(np.int32)}),
         (InputError, "^image: .* scale", {"image": IMAGE * 3}),
         (InputError, "NaN", {"image": IMAGE * np.nan}),
-        (InputError, "disparity has shape", {"disparity": FLAT.T}),
+        (
+            InputError,
+            r"^disparity is \d+x\d+ but image is \d+x\d+: give images of the same size$",
+            {"disparity": FLAT.T},
+        ),
+        (InputError, "disparity has shape .*: give an HxW map", {"disparity": FLAT[..., None]}),
         (InputError, "disparity holds NaN", {"disparity": FLAT * np.nan}),
         (InputError, "disparity holds NaN, inf", {"disparity": FLAT + np.inf}),
         (InputError, "not numbers", {"disparity": FLAT.astype(str)}),

@@ -101,9 +101,11 @@ def test_tiles_cover_the_picture_once(side, margin):
     [
         ("auto", {}, Margins(matching=26, aggregation=math.ceil(3 * math.sqrt(12000)), confidence=20, filter=0)),
         ("auto", {"filter": "guided"}, Margins(26, math.ceil(3 * math.sqrt(12000)), 20, 44)),
-        ("dslr-a", {}, Margins(22, None, 16, 0)),
+        ("dslr-a", {}, Margins(22, None, None, 0)),
         ("phone", {"filter": "solver"}, Margins(32, math.ceil(3 * math.sqrt(5000)), 19, None)),
-        ("stereo", {}, Margins(16, 10, 2, 0)),
+        ("auto", {"noise_floor": 0}, Margins(26, math.ceil(3 * math.sqrt(12000)), None, 0)),
+        ("stereo", {}, Margins(None, 10, None, 0)),
+        ("stereo", {"filter": "guided"}, Margins(None, 10, None, None)),
     ],
 )
 def test_every_stage_declares_its_margin(preset, changes, expected):
@@ -111,3 +113,8 @@ def test_every_stage_declares_its_margin(preset, changes, expected):
     params = dualpix.preset(preset).replace(**changes)
     plan = replace(solved()[1], params=params)
     assert margins(plan, (-4, 4)) == expected
+
+
+def test_solving_needs_what_matching_and_aggregation_need_together():
+    assert Margins(3, 4, None, None).solving == 7
+    assert Margins(None, 4, 0, 0).solving is Margins(3, None, 0, 0).solving is None

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .params.rules import Whole, check
 
@@ -41,6 +41,13 @@ class Step:
 
 
 Progress = Callable[[Step], None]
+
+
+def part_of(progress: Progress | None, number: int, total: int) -> Progress | None:
+    """The progress of one of `total` equal parts of the work; the first has number 0."""
+    if progress is None:
+        return None
+    return lambda step: progress(replace(step, share=(number + step.share) / total))
 
 
 @dataclass(eq=False)

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import InputError, ParameterError
 from ..io import read_pair
-from ..method.api import Input, method_for
+from ..method.api import Input, check_pair, method_for
 from ..method.pipeline import disparity
-from ..params import DEFAULT_PRESET, Params
-from ..run import Progress, Run, thread_count
+from ..params import DEFAULT_PRESET, Params, resolve
+from ..run import Progress, Run, part_of, thread_count
 from ..types import Map, Pair, same_size
 from .lens import TERMS, Calibration, Field, Plane, centres, evaluate
 from .lens_file import FAINTEST
@@ -54,7 +54,7 @@ def calibrate(
     black : float
         Black level: the pixel value of the white sheets without light.
     axis : "x" or "y", optional
-        The direction in which the views differ; detected if not given.
+        The direction in which the views differ as the camera stores them; detected if not given.
     preset, threads, progress, **overrides
         As for `dualpix.disparity`, which matches the planes.
 
@@ -68,7 +68,7 @@ def calibrate(
     """
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
-    run = Run(thread_count(threads), progress)
+    params, threads = resolve(preset, overrides), thread_count(threads)
     if not white and not planes:
         raise ParameterError("nothing to calibrate from: give a pair of a white sheet, of a plane, or both")
     if black and not white:
@@ -80,9 +80,12 @@ def calibrate(
     made = Calibration(width, height, axis or "x", camera, white_sheets(sheets, black) if sheets else None)
     if not flats:
         return made
-    maps = []
+    method = method_for(params, {}, made)
     for pair in flats:
-        method = method_for(preset, overrides, made)
+        check_pair(pair, method)
+    maps = []
+    for i, pair in enumerate(flats):
+        run = Run(threads, part_of(progress, i, len(flats)))
         found = disparity(pair, method, lens=made, axis=axis, run=run)
         maps.append((found.disparity, found.confidence))
         axis = axis or found.axis

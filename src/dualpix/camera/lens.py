@@ -79,7 +79,8 @@ class Calibration:
             )
         if self.field is not None and axis is not None and axis != self.axis:
             raise InputError(
-                f"{self.source}: was made for views that differ along {self.axis}, not {axis}: calibrate along {axis}"
+                f"{self.source}: was made for views that differ along {self.axis}, not {axis}, as the camera stores "
+                f"them: calibrate along {axis}"
             )
 
     def check_numbers(self, dtype: np.dtype[Any], name: str) -> None:

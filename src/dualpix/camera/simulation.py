@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..io import as_image
 from ..params.rules import Real, Whole, check
+from ..types import full_scale, same_size
 
 Array = npt.NDArray[np.float32]
 Box = tuple[slice, slice]
@@ -256,15 +257,15 @@ def fill_from_background(seen: Array) -> Array:
 def _scene(image: npt.ArrayLike) -> Array:
     """As (H, W, channels) on the 0..1 scale."""
     array = as_image(image, "image")
-    full = 1 if array.dtype.kind == "f" else np.iinfo(array.dtype).max
-    unit: Array = np.divide(array, full, dtype=np.float32)
+    unit: Array = np.divide(array, full_scale(array.dtype), dtype=np.float32)
     return unit.reshape(*array.shape[:2], -1)
 
 
 def _depth(disparity: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
     array = np.asarray(disparity)
-    if array.shape != shape:
-        raise InputError(f"disparity has shape {array.shape} but image {shape}: resize one to the other")
+    if array.ndim != 2:
+        raise InputError(f"disparity has shape {array.shape}: give an HxW map")
+    same_size(("image", shape), ("disparity", array.shape))
     if array.dtype.kind not in "uif" or not np.isfinite(array).all():
         raise InputError("disparity holds NaN, infinity or values that are not numbers: fill it first")
     largest = float(np.abs(array).max())

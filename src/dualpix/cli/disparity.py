@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -141,6 +142,7 @@ def disparity(
                 threads=threads,
                 progress=progress,
             )
+        result = _within_format(result, output, lens)
         record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
         _write(files, outputs, result, record)
     for warning in result.warnings:
@@ -162,17 +164,21 @@ def _parameters(
     smoothing: str | None,
 ) -> tuple[str, Params]:
     """The name of the preset, and its parameters after the config, --set, --range and --filter."""
-    from ..params import DEFAULT_PRESET, load_config, parse_setting, resolve
+    from ..params import DEFAULT_PRESET, complete, load_config, parse_setting, resolve
+    from ..params import preset as preset_of
 
     overrides = {} if config is None else load_config(config)
     configured = overrides.pop("preset", DEFAULT_PRESET)
     name = configured if preset is None else preset
+    base = preset_of(name)
+    if complete(overrides):  # a whole preset, changed: nothing of another one is left
+        base, overrides = preset_of(configured).replace(**overrides), {}
     overrides.update(map(parse_setting, settings))
     if search is not None:
         overrides["range"] = search
     if smoothing is not None:
         overrides["filter"] = smoothing
-    return name, resolve(name, overrides)
+    return name, resolve(base, overrides)
 
 
 def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, force: bool) -> OutputSet:
@@ -224,6 +230,13 @@ def _calibration(path: str | None, camera: str | None) -> Calibration | None:
 # ---- after matching ------------------------------------------------------------------------------
 
 
+def _within_format(result: Result, path: str, lens: Calibration | None) -> Result:
+    """The result with a map that its format can hold: a filter may overshoot the range by hundredths of a pixel."""
+    if not (_holds_no_negatives(path) and result.searched[0] >= 0 and lens is None):
+        return result
+    return replace(result, disparity=result.disparity.clip(min=0))
+
+
 def _record(
     result: Result,
     preset: str,
@@ -255,15 +268,10 @@ def _record(
 
 
 def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any]) -> None:
-    import numpy as np
-
     from ..io import encode_map, encode_preview
     from ..io.sidecar import to_json
 
-    d = result.disparity
-    if _holds_no_negatives(outputs["disparity"]) and result.searched[0] >= 0 and record["calibration"] is None:
-        d = np.maximum(d, 0)  # a filter may overshoot the range by hundredths of a pixel
-    files.write(outputs["disparity"], encode_map(outputs["disparity"], d))
+    files.write(outputs["disparity"], encode_map(outputs["disparity"], result.disparity))
     if "confidence" in outputs:
         files.write(outputs["confidence"], encode_map(outputs["confidence"], result.confidence))
     if "preview" in outputs:

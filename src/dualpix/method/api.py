@@ -107,15 +107,19 @@ def _read(
     mem_limit: float | None,
     run: Run,
 ) -> Pair:
-    """The pair, checked in every way that needs no computation."""
     with run.stage("read"):
         pair = read_pair(left, right, guide)
-        side, (height, width) = window_side(method.params.matching), pair.shape
-        if min(height, width) < side:
-            raise InputError(
-                f"{pair.name('left')} is {width}x{height} pixels, smaller than the matching window of {side}x{side}: "
-                "give a larger image or a smaller window"
-            )
-        frame = frame_of(pair, method.params.photometry)
-        check_memory(pair.name("left"), frame, method.params, mask_hidden or method.fills_hidden, mem_limit)
+        check_pair(pair, method, mask_hidden, mem_limit)
     return pair
+
+
+def check_pair(pair: Pair, method: Method, mask_hidden: bool = False, mem_limit: float | None = None) -> None:
+    """Refuse a pair that is smaller than the matching window, or too large for the memory."""
+    side, (height, width) = window_side(method.params.matching), pair.shape
+    if min(height, width) < side:
+        raise InputError(
+            f"{pair.name('left')} is {width}x{height} pixels, smaller than the matching window of {side}x{side}: "
+            "give a larger image or a smaller window"
+        )
+    frame = frame_of(pair, method.params.photometry)
+    check_memory(pair.name("left"), frame, method.params, mask_hidden or method.fills_hidden, mem_limit)

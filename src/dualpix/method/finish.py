@@ -51,8 +51,9 @@ def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan,
         plan.params,
         run.seconds,
         (low / plan.frame.stretch, high / plan.frame.stretch),
-        replace(plan, notes=(*plan.notes, *found), curvatures=belief.curvatures),
+        replace(plan, curvatures=belief.curvatures),
         replace(belief, vertex=None),
+        (*plan.notes, *found),
     )
 
 

@@ -5,21 +5,37 @@ A kind is built once from the parameters. No stage asks whether a pair is stereo
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from ..filters import post
 from ..io.captures import known_range
 from ..params import Params
 from ..run import Run
 from ..types import Agreement, Map, Mask, Pair, Parabolas, Planes
+from . import aggregate as aggregation
+from . import confidence, match
 from .aggregate import aggregate, edge_weights
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
-from .confidence import absolute_confidence, relative_confidence
-from .match import local_parabolas
 from .notes import stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
 from .window import window_side, window_taps
 
 ORDER_SIDE = 128  # px, the longer side of the small views that decide the order
+
+
+class Margins(NamedTuple):
+    """Pixels around a tile that each stage needs, px of its scale; None if it needs the whole picture."""
+
+    matching: int | None
+    aggregation: int | None
+    confidence: int | None
+    filter: int | None
+
+    @property
+    def solving(self) -> int | None:
+        """What `solve` needs: messages arrive from pixels whose own windows must be whole."""
+        return None if self.matching is None or self.aggregation is None else self.matching + self.aggregation
 
 
 @dataclass(frozen=True)
@@ -75,6 +91,10 @@ class Method(ABC):
         """The filter's input: the map, and the weight of its pixels."""
 
     @abstractmethod
+    def margins(self, disparities: range) -> Margins:
+        """What a tile needs around it at a scale that searches these disparities."""
+
+    @abstractmethod
     def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
         """What the user should know about the match, a sentence each."""
 
@@ -85,13 +105,18 @@ class DualPixel(Method):
 
     def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
         """The parabola at the lowest cost."""
-        return local_parabolas(planes, span, self.params.matching, run.threads)
+        return match.local_parabolas(planes, span, self.params.matching, run.threads)
 
     def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
         """Absolute where A is an inverse variance, else relative."""
-        exact = self.params.aggregation.messages == "exact" and self.params.matching.noise_floor
-        side = window_side(self.params.matching)
-        return absolute_confidence(belief, d, side, run.threads) if exact else relative_confidence(belief)
+        if not self._has_variances:
+            return confidence.relative_confidence(belief)
+        return confidence.absolute_confidence(belief, d, window_side(self.params.matching), run.threads)
+
+    @property
+    def _has_variances(self) -> bool:
+        """Whether the curvature of a belief is an inverse variance."""
+        return self.params.aggregation.messages == "exact" and self.params.matching.noise_floor > 0
 
     def first_reach(self, width: int) -> int:
         """A few pixels: dual-pixel disparities are small."""
@@ -124,6 +149,16 @@ class DualPixel(Method):
         """The map as it is, weighted by its confidence."""
         return d, confidence
 
+    def margins(self, disparities: range) -> Margins:
+        """A relative confidence is compared with the whole picture."""
+        side = window_side(self.params.matching)
+        return Margins(
+            match.margin(self.params.matching, disparities),
+            aggregation.margin(self.params.aggregation),
+            confidence.margin(side) if self._has_variances else None,
+            post.margin(self.params.smoothing),
+        )
+
     def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
         """None."""
         return []
@@ -142,7 +177,7 @@ class Stereo(Method):
 
     def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
         """Relative: curvatures are in the unit of the cost."""
-        return relative_confidence(belief)
+        return confidence.relative_confidence(belief)
 
     def first_reach(self, width: int) -> int:
         """A third of the width from the start."""
@@ -177,6 +212,11 @@ class Stereo(Method):
     def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
         """The map with its occluded pixels filled; their weight is 0."""
         return (d, confidence) if agreed is None else filled(d, agreed, self.params.minima)
+
+    def margins(self, disparities: range) -> Margins:
+        """The choice among candidates, speckles and holes may reach across the whole picture."""
+        filtered = None if self.fills_hidden else 0
+        return Margins(None, aggregation.margin(self.params.aggregation), None, filtered)
 
     def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
         """Warnings: views in the wrong order, views that do not match, a range that does not cover the scene."""

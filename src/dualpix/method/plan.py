@@ -42,7 +42,7 @@ class Plan:
     evidence : Axis or None
         The axis detected from the views, in the frame of the stored views.
     notes : tuple of str
-        What the user should know, a sentence each.
+        What the user should know about the input, a sentence each.
     calib : Path or None
         The calib.txt that the range comes from.
     curvatures : tuple of float

@@ -31,6 +31,8 @@ class Result:
         All decisions made before the pair was solved. It can be used again for the next frame of a clip.
     belief : Parabolas
         The aggregated parabolas, in the frame of the matched planes. They can serve as a prior.
+    warnings : tuple of str
+        What the user should know about the input and the match, a sentence each.
     """
 
     disparity: Map
@@ -40,6 +42,7 @@ class Result:
     searched: tuple[float, float]
     plan: Plan
     belief: Parabolas
+    warnings: tuple[str, ...] = ()
 
     @property
     def axis(self) -> str:
@@ -51,11 +54,6 @@ class Result:
         """The axis detected from the views; None for stereo pairs, which are assumed to differ along x."""
         found = self.plan.evidence
         return found.turned() if found and swaps_axes(self.plan.frame.orientation) else found
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the user should know about the input, a sentence each."""
-        return self.plan.notes
 
     @property
     def calib(self) -> Path | None:

@@ -46,7 +46,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         is_blank = blank(planes)
         gains = find_gains(planes, method.params.photometry, equalise=not is_blank)
         small = copied(pyramid.reduced(LARGEST, run.threads), gains)
-        evidence = _evidence(small, gains, run) if method.detects_axis else None
+        evidence = _evidence(small, is_blank or gains.right is not None, run) if method.detects_axis else None
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
         lens.check(pair.shape, pair.name("left"), frame.axis)
         method, calib = _with_known_range(method, pair, frame)
@@ -79,9 +79,9 @@ def blank(planes: Planes) -> bool:
     return any(np.ptp(view) == 0 for view in (planes.left, planes.right))
 
 
-def _evidence(small: Planes, gains: Gains, run: Run) -> Axis:
-    """The axis detected from the views, which are equalised in brightness first if they are not yet."""
-    planes = small if gains.right is not None else equalised(small)
+def _evidence(small: Planes, even: bool, run: Run) -> Axis:
+    """What the views say about their axis; they are made equal in brightness first unless they are `even`."""
+    planes = small if even else equalised(small)
     return detect_axis(planes.left, planes.right, run.threads)
 
 

@@ -8,30 +8,14 @@ from itertools import product
 from typing import NamedTuple
 
 from .. import _core
-from ..filters import post
 from ..run import Run
 from ..types import Parabolas, Planes
-from . import aggregate, confidence, match
 from .frame import Frame
+from .kinds import Margins
 from .plan import Plan
 from .scales import Pyramid
 from .search import searched
 from .solve import solve
-from .window import window_side
-
-
-class Margins(NamedTuple):
-    """Pixels around a tile that each stage needs, px of its scale; None if it needs the whole picture."""
-
-    matching: int
-    aggregation: int | None
-    confidence: int
-    filter: int | None
-
-    @property
-    def solving(self) -> int | None:
-        """Margin of `solve`: messages come from pixels that need whole windows themselves."""
-        return None if self.aggregation is None else self.matching + self.aggregation
 
 
 class Tile(NamedTuple):
@@ -44,14 +28,8 @@ class Tile(NamedTuple):
 
 
 def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
-    """The margins at the finest scale of a plan, for disparities within the limits."""
-    params = plan.params
-    return Margins(
-        match.margin(params.matching, searched(limits, 1)),
-        aggregate.margin(params.aggregation),
-        confidence.margin(window_side(params.matching)),
-        post.margin(params.smoothing),
-    )
+    """What the stages need at the finest scale of a plan, for disparities within the limits."""
+    return plan.method.margins(searched(limits, 1))
 
 
 def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:

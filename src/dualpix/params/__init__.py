@@ -3,7 +3,7 @@
 from .config import load_config, parse_setting
 from .groups import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
 from .model import Params, expectations
-from .presets import DEFAULT_PRESET, preset, preset_descriptions, preset_names, resolve
+from .presets import DEFAULT_PRESET, complete, preset, preset_descriptions, preset_names, resolve
 from .rules import unknown_name
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Photometry",
     "Scales",
     "Smoothing",
+    "complete",
     "expectations",
     "load_config",
     "parse_setting",

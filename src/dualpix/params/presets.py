@@ -7,7 +7,8 @@ from importlib import resources
 from typing import Any
 
 from ..errors import ParameterError
-from .model import Params
+from .groups import parameters
+from .model import Params, known
 from .rules import unknown_name
 
 if sys.version_info >= (3, 11):
@@ -49,6 +50,18 @@ def preset(name: str) -> Params:
 
 
 def resolve(base: str | Params, overrides: Mapping[str, Any]) -> Params:
-    """The parameters of a preset, or given ones, with some of them replaced."""
+    """The parameters of a preset, or given ones, with some of them replaced.
+
+    All parameters at once, such as those of a sidecar, are taken as they are: some never have an effect.
+    """
     params = base if isinstance(base, Params) else preset(base)
-    return params.replace(**overrides)
+    if not complete(overrides):
+        return params.replace(**overrides)
+    for name in overrides:
+        known(name)
+    return Params(**overrides)
+
+
+def complete(settings: Mapping[str, Any]) -> bool:
+    """Whether every parameter is set, so that nothing of a preset is left."""
+    return settings.keys() >= parameters(Params).keys()
