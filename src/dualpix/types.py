@@ -174,10 +174,6 @@ class Parabolas:
         _core.minimizer(A, B, d, threads)
         return d
 
-    def curvature(self) -> Map:
-        """A: an inverse variance where messages are exact and curvatures relative to the noise."""
-        return self.A
-
     def halved(self, threads: int) -> "Parabolas":
         """The same parabolas at half the size: d halves, so A grows by 4 and B by 2."""
         return Parabolas(4 * _halved(self.A, threads), 2 * _halved(self.B, threads))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..camera.axis import OTHER
 from ..io.orientation import swaps_axes, upright
 from ..types import Image, Map, Planes
 
@@ -90,7 +91,7 @@ class Frame:
     @property
     def seen_axis(self) -> str:
         """The direction in which the views differ as a viewer shows them."""
-        return {"x": "y", "y": "x"}[self.axis] if swaps_axes(self.orientation) else self.axis
+        return OTHER[self.axis] if swaps_axes(self.orientation) else self.axis
 
     @property
     def flipped(self) -> bool:
