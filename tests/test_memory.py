@@ -12,7 +12,8 @@ from dualpix.evaluation.bench._measure import Case, peak
 from dualpix.evaluation.bench._pairs import dual_pixel_pair, wide_pair
 from dualpix.method import memory
 from dualpix.method.frame import Frame
-from dualpix.method.memory import available, check_memory, floats_per_pixel
+from dualpix.method.kinds import method_of
+from dualpix.method.memory import available, check_memory
 from dualpix.method.scales import passes_of
 
 
@@ -55,7 +56,7 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(preset, changes):
     settings = {name: value for name, value in changes.items() if name != "mask_occluded"}
     params = dualpix.preset(preset).replace(**settings)
     scales = len(passes_of(params.iterations, views[0].shape[:2]))
-    asked = floats_per_pixel(params, scales, "mask_occluded" in changes)
+    asked = method_of(params).floats_per_pixel(scales, "mask_occluded" in changes)
     asked *= changes.get("pixel_aspect", 1)
     fixed = 12e6 / 4 / views[0][..., 0].size  # code and tables that are loaded on the way do not grow with the pair
     assert 0.5 * asked < used < asked + fixed
@@ -63,7 +64,9 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(preset, changes):
 
 def allows(limit, shape, **changes):
     try:
-        check_memory("left", Frame(shape), dualpix.preset("auto").replace(**changes), False, limit)
+        params = dualpix.preset("auto").replace(**changes)
+        scales = len(passes_of(params.iterations, shape))
+        check_memory("left", Frame(shape), method_of(params).floats_per_pixel(scales, False), limit)
     except dualpix.InputError:
         return False
     return True

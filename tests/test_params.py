@@ -22,8 +22,8 @@ from dualpix.params import (
     preset_names,
     resolve,
 )
+from dualpix.params.definitions import GROUPS, parameters
 from dualpix.params.explain import explain, markdown
-from dualpix.params.groups import GROUPS, parameters
 from dualpix.params.needs import ALWAYS, spell
 
 BASE = preset("dslr-a")

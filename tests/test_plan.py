@@ -15,7 +15,8 @@ from dualpix.method.finish import finish
 from dualpix.method.frame import Frame
 from dualpix.method.plan import Plan
 from dualpix.method.prepare import develop, prepare
-from dualpix.method.solve import Prior, solve
+from dualpix.method.priors import Prior
+from dualpix.method.solve import solve
 from dualpix.method.views import cross_check
 from dualpix.run import Run
 from dualpix.types import Pair, Parabolas

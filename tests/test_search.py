@@ -7,7 +7,7 @@ import pytest
 
 import reference
 from dualpix import _core
-from dualpix.method import survey
+from dualpix.method import range as range_finder
 from dualpix.method.frame import Frame
 from dualpix.method.kinds import method_of
 from dualpix.method.scales import Level, Pyramid
@@ -170,9 +170,9 @@ def explored(monkeypatch, shape, belief_of):
         tried.append(span.disparities)
         return belief_of(span.disparities)
 
-    monkeypatch.setattr(survey, "solve_scale", solve_scale)
+    monkeypatch.setattr(range_finder, "solve_scale", solve_scale)
     level = Level(Planes(*[np.zeros(shape, np.float32)] * 3), keep=True)
-    first, last = survey.explore(level, Search(), method_of(preset("auto")), 4, Run())
+    first, last = range_finder.find_range(level, Search(), method_of(preset("auto")), 4, Run())
     return tried, range(first, last + 1)
 
 

@@ -12,11 +12,12 @@ from conftest import textured_pair
 from dualpix import _core
 from dualpix.camera.lens import NO_LENS
 from dualpix.method.api import method_for
+from dualpix.method.margins import Margins
 from dualpix.method.prepare import develop, prepare
 from dualpix.method.scales import Pyramid
 from dualpix.method.solve import solve
 from dualpix.method.survey import Wishes, survey
-from dualpix.method.tiles import Margins, margins, solve_tile, tiles
+from dualpix.method.tiles import margins, solve_tile, tiles
 from dualpix.run import Run
 from dualpix.types import Pair, Planes
 

@@ -18,8 +18,8 @@ constexpr float kSmallest = 1e-6f;
 // A weaker message is dropped: its next product would be denormal, with different rounding of A and B.
 constexpr float kNothing = 1e-30f;
 
-// The 16-bit code of a weight w: the upper bits of the float w / kCodeScale without the sign and the highest bit of the
-// exponent, which are 0. Weights below kLeast would not be normal numbers; they become 0.
+// The 16-bit code of a weight w: the upper bits of the float w / kCodeScale without the sign and the two highest
+// bits of the exponent, which are 0. Weights below kLeast would not be normal numbers; they become 0.
 constexpr int kDropped = 13;          // lower bits of the mantissa that are dropped
 constexpr int kCodeShift = 64 << 23;  // subtracting this from the bits of a float divides it by kCodeScale
 constexpr float kCodeScale = 18446744073709551616.0f, kLeast = 4 / kCodeScale;  // 2^64, 2^-62

@@ -71,8 +71,10 @@ void condition(float* alpha, float* beta, int h, int w, const float* divisor, co
       const size_t row = (size_t)y * w;
       divide_row(alpha + row, beta + row, w, divisor);
       for (const Prior& prior : priors) {
-        const float *A = prior.A + row, *B = prior.B + row;
-        if (prior.factor == 2) {
+        const float *A, *B;
+        if (prior.factor == 1) {
+          A = prior.A + row, B = prior.B + row;
+        } else {
           // Disparities are F = 2 times as large at the finer scale: the same parabola has A / F^2 and B / F.
           upsample_row(prior.A, 0.25f, fine.between.data(), fine.A.data(), y, h, w);
           upsample_row(prior.B, 0.5f, fine.between.data(), fine.B.data(), y, h, w);

@@ -171,7 +171,7 @@ def _parameters(
     configured = overrides.pop("preset", DEFAULT_PRESET)
     name = configured if preset is None else preset
     base = preset_of(name)
-    if complete(overrides):  # a whole preset, changed: nothing of another one is left
+    if complete(overrides):  # it replaces every value of the preset that was named
         base, overrides = preset_of(configured).replace(**overrides), {}
     overrides.update(map(parse_setting, settings))
     if search is not None:
@@ -208,10 +208,12 @@ def _holds_no_negatives(path: str) -> bool:
 def _never_negative(params: Params) -> bool:
     """Whether the parameters rule out negative disparities.
 
-    A range that is found has one sign for ordinary stereo. Should that sign be negative, writing the map fails.
+    For stereo an automatic range has one sign. If that sign is negative, writing the map fails.
     """
+    from ..method.kinds import method_of
+
     if params.range == "auto":
-        return params.candidates > 1
+        return method_of(params).one_sign
     return params.range[0] >= 0
 
 

@@ -3,7 +3,7 @@
 import numpy.typing as npt
 
 from .. import _core
-from ..params.groups import GUIDED_EPS, GUIDED_WINDOW
+from ..params.definitions import GUIDED_EPS, GUIDED_WINDOW
 from ..params.rules import check
 from ..types import Map
 from .common import RGB, along_edges

@@ -3,7 +3,7 @@
 import numpy.typing as npt
 
 from .. import _core
-from ..params.groups import MEDIAN_RADIUS, MEDIAN_SIGMA
+from ..params.definitions import MEDIAN_RADIUS, MEDIAN_SIGMA
 from ..params.rules import check
 from ..types import Map
 from .common import RGB, along_edges

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..params.groups import Smoothing
+from ..params.definitions import Smoothing
 from ..types import Image, Map
 from .common import LEAST
 from .guided import guided_filter

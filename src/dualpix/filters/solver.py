@@ -3,7 +3,7 @@
 import numpy.typing as npt
 
 from .. import _core
-from ..params.groups import SOLVER_COLOUR, SOLVER_LAMBDA, SOLVER_XY
+from ..params.definitions import SOLVER_COLOUR, SOLVER_LAMBDA, SOLVER_XY
 from ..params.rules import Whole, check
 from ..types import Map
 from .common import YUV, along_edges

@@ -1,4 +1,7 @@
-"""The eight EXIF orientations: from stored pixels to what a viewer shows, and back."""
+"""The eight EXIF orientations: from stored pixels to what a viewer shows, and back.
+
+Views are matched as stored; `method.finish` turns the finished map.
+"""
 
 import numpy as np
 
@@ -30,7 +33,7 @@ def upright(image: Image, orientation: int) -> Image:
     Returns
     -------
     ndarray
-        Contiguous; the image itself if there is nothing to turn.
+        Contiguous; it may share the memory of `image`.
     """
     swap, rows, columns = _STEPS[orientation]
     turned = image.swapaxes(0, 1) if swap else image

@@ -6,19 +6,23 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from ..params.groups import Aggregation
+from ..params.definitions import Aggregation
 from ..types import Map, Parabolas, Weights
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
 DECAYS = 3  # a message has faded when its weight has fallen to exp(-DECAYS)
-JUMPS = (2.0, 2.0, 180.0)  # px, T2 of the published passes; the last one also serves further passes
+JUMPS = (
+    2.0,
+    2.0,
+    180.0,
+)  # px, T2 of the first passes: a larger step counts as a jump; the last value holds for all later passes
 
 
 def margin(settings: Aggregation) -> int | None:
     """Pixels around a tile whose messages still count; None if a tile needs the whole picture.
 
-    If all pixels have the mean curvature a and P = K a, the belief is about A = sqrt(a P), and a message loses the
-    share A / P = 1 / sqrt(K) of its weight per pixel. Published messages have no such scale.
+    K is the penalty. If all pixels have the mean curvature a and P = K a, the belief is about A = sqrt(a P), and a
+    message loses the share A / P = 1 / sqrt(K) of its weight per pixel. Published messages have no such scale.
     """
     return math.ceil(DECAYS * math.sqrt(settings.penalty)) if settings.messages == "exact" else None
 
@@ -80,7 +84,7 @@ def paper(
     spare: list[Map],
     threads: int,
 ) -> Parabolas:
-    """The published recursion, plain or with jumps: every pass starts from the last pass's mean over paths.
+    """The published recursion, plain or with jumps: every pass starts from the mean over paths of the pass before.
 
     With ``normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
     """

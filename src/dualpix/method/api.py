@@ -17,6 +17,7 @@ from .kinds import Method, method_of
 from .memory import check_memory
 from .prepare import frame_of
 from .result import Result
+from .scales import passes_of
 from .window import window_side
 
 Input = Image | StrPath
@@ -122,4 +123,6 @@ def check_pair(pair: Pair, method: Method, mask_hidden: bool = False, mem_limit:
             "give a larger image or a smaller window"
         )
     frame = frame_of(pair, method.params.photometry)
-    check_memory(pair.name("left"), frame, method.params, mask_hidden or method.fills_hidden, mem_limit)
+    scales = len(passes_of(method.params.scales.iterations, frame.square_shape))
+    floats = method.floats_per_pixel(scales, mask_hidden or method.fills_hidden)
+    check_memory(pair.name("left"), frame, floats, mem_limit)

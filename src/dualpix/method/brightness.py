@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..params.groups import Photometry
+from ..params.definitions import Photometry
 from ..types import Map, Planes
 
 UNSURE = 0.005  # a relative difference in brightness this small may come from the scene, so it is not equalised

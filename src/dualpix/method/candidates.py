@@ -13,7 +13,7 @@ from .. import _core
 from ..errors import ParameterError
 from ..filters import fill_holes, remove_speckles
 from ..params import Params
-from ..params.groups import Matching, Minima
+from ..params.definitions import Matching, Minima
 from ..types import Agreement, Map, Mask, Parabolas, Planes
 from .match import Views, coded, seen_by
 from .search import Span

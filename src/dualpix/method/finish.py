@@ -39,7 +39,7 @@ Finisher = Callable[[Maps, Run], Maps]
 def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan, lens: Calibration, run: Run) -> Result:
     """The result of a solved pair."""
     with run.stage("confidence"):
-        maps = read_off(belief, agreed, plan, run)
+        maps = take_maps(belief, agreed, plan, run)
     for stage, step in steps(pyramid, plan, lens):
         with run.stage(stage):
             maps = step(maps, run)
@@ -71,7 +71,7 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str
     yield "finish", partial(turned_upright, frame=plan.frame)
 
 
-def read_off(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
+def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
     """Disparity, clipped to the searched range, and confidence, in the matched frame.
 
     Pixels that the range does not cover have confidence 0. The belief's vertex map is overwritten.

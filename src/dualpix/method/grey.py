@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import ParameterError
-from ..params.groups import Photometry
+from ..params.definitions import Photometry
 from ..types import Image, Map, as_row, full_scale
 
 LUMA = (0.299, 0.587, 0.114)  # the views

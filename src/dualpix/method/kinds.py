@@ -5,7 +5,6 @@ A kind is built once from the parameters. No stage asks whether a pair is stereo
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..filters import post
 from ..io.captures import known_range
@@ -16,6 +15,8 @@ from . import aggregate as aggregation
 from . import confidence, match
 from .aggregate import aggregate, edge_weights
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
+from .margins import Margins
+from .memory import dual_pixel_floats, stereo_floats
 from .notes import stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
@@ -24,23 +25,9 @@ from .window import window_side, window_taps
 ORDER_SIDE = 128  # px, the longer side of the small views that decide the order
 
 
-class Margins(NamedTuple):
-    """Pixels around a tile that each stage needs, px of its scale; None if it needs the whole picture."""
-
-    matching: int | None
-    aggregation: int | None
-    confidence: int | None
-    filter: int | None
-
-    @property
-    def solving(self) -> int | None:
-        """What `solve` needs: messages arrive from pixels whose own windows must be whole."""
-        return None if self.matching is None or self.aggregation is None else self.matching + self.aggregation
-
-
 @dataclass(frozen=True)
 class Method(ABC):
-    """How a pair is matched. The parameters decide once, here."""
+    """How a pair is matched: the choices that depend on its kind."""
 
     params: Params
 
@@ -80,6 +67,15 @@ class Method(ABC):
     @abstractmethod
     def tile_reach(self) -> int:
         """Pixels around a tile whose coarser disparities count for its range; 0 gives all tiles one range."""
+
+    @property
+    @abstractmethod
+    def one_sign(self) -> bool:
+        """Whether all disparities of a pair have the same sign, or 0."""
+
+    @abstractmethod
+    def floats_per_pixel(self, scales: int, both_views: bool) -> float:
+        """Memory: float32 maps that exist at once beside the views."""
 
     @property
     @abstractmethod
@@ -141,6 +137,15 @@ class DualPixel(Method):
         return window_taps(self.params.matching).size if self.params.aggregation.messages == "exact" else 0
 
     @property
+    def one_sign(self) -> bool:
+        """Disparities are positive before the focus plane and negative behind it."""
+        return False
+
+    def floats_per_pixel(self, scales: int, both_views: bool) -> float:
+        """Memory of dual-pixel matching."""
+        return dual_pixel_floats(self.params, scales, both_views)
+
+    @property
     def fills_hidden(self) -> bool:
         """No: the shifts are too small to hide much."""
         return False
@@ -150,7 +155,7 @@ class DualPixel(Method):
         return d, confidence
 
     def margins(self, disparities: range) -> Margins:
-        """A relative confidence is compared with the whole picture."""
+        """Those of the stages; a relative confidence needs the mean over the whole picture."""
         side = window_side(self.params.matching)
         return Margins(
             match.margin(self.params.matching, disparities),
@@ -205,16 +210,25 @@ class Stereo(Method):
         return 0
 
     @property
+    def one_sign(self) -> bool:
+        """Nothing is farther than infinity, where the disparity is 0."""
+        return True
+
+    def floats_per_pixel(self, scales: int, both_views: bool) -> float:
+        """Memory of stereo matching."""
+        return stereo_floats(self.params, both_views)
+
+    @property
     def fills_hidden(self) -> bool:
         """Yes if there is a filter: it must not smooth over occlusions, which are large."""
         return self.params.smoothing.filter != "none"
 
     def trusted(self, d: Map, confidence: Map, agreed: Mask | None) -> tuple[Map, Map]:
-        """The map with its occluded pixels filled; their weight is 0."""
+        """The map with its occluded pixels filled. Their weight is 0, that of all others 1."""
         return (d, confidence) if agreed is None else filled(d, agreed, self.params.minima)
 
     def margins(self, disparities: range) -> Margins:
-        """The choice among candidates, speckles and holes may reach across the whole picture."""
+        """The whole picture: the choice among candidates, speckles and holes may reach across it."""
         filtered = None if self.fills_hidden else 0
         return Margins(None, aggregation.margin(self.params.aggregation), None, filtered)
 

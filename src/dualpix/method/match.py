@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from .. import _core
-from ..params.groups import Matching
+from ..params.definitions import Matching
 from ..types import Map, Parabolas, Planes, as_row
 from .grey import DETAIL_REACH, detail
 from .search import Span

@@ -5,42 +5,48 @@ from pathlib import Path, PurePosixPath
 from ..errors import InputError
 from ..params import Params
 from .frame import Frame
-from .scales import passes_of
 
-# The most float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
-PAPER, EXACT, DETAIL, CODES, NORMALIZED, ONE_SCALE, OTHER_VIEW = 9, 9, 1, 1, 5, 5, 3
-# Stereo: everything but the candidates, each candidate, and the paper's judgement of them.
-WIDE, CANDIDATE, DOUBTS = 8, 4, 13
-# While a filter runs. The solver has a cell for every few pixels; in the worst case, for every pixel.
-GUIDED, WIDE_GUIDED, SOLVER, CELL, WIDE_SOLVER = 13, 29, 15, 28, 43
+# Float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
+PAPER = 9  # published messages
+EXACT = 9  # exact messages
+NORMALIZED = 5  # more with normalize_iterations
+DETAIL = 1  # more if the detail of the views is compared
+CODES = 1  # more for census codes
+ONE_SCALE = 5  # more if the range is found in copies of the only scale
+OTHER_VIEW = 3  # more if both views are matched
+STEREO = 8  # stereo without its candidates
+CANDIDATE = 4  # more for each candidate
+JUDGED = 13  # more if candidates are judged by their costs alone (choice is 0,0)
+# While a filter runs:
+GUIDED, STEREO_GUIDED = 13, 29
+SOLVER, STEREO_SOLVER = 15, 43
+CELL = 28  # more for each cell of the solver's grid, which has at most one a pixel
 
 FIXED = 0.03  # GB that do not grow with the pair: tiles, tables, gaps in the heap
 
 
-def floats_per_pixel(params: Params, scales: int, both_views: bool) -> float:
-    """Float32 maps that the method needs with these parameters and number of scales, for any range."""
-    wide = params.minima.candidates > 1
-    if wide:
-        matched = WIDE + CANDIDATE * params.minima.candidates + DOUBTS * (not any(params.minima.choice))
-    else:
-        exact = params.aggregation.messages == "exact"
-        matched = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
-        matched += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
-        # the range is found in copies of the coarsest planes
-        matched += ONE_SCALE * (scales == 1 and params.scales.range == "auto")
-    filtered = {
-        "none": 0.0,
-        "guided": WIDE_GUIDED if wide else GUIDED,
-        "solver": WIDE_SOLVER if wide else SOLVER + CELL * min(1.0, (4 / params.smoothing.solver_xy) ** 2),
-    }
-    return max(matched + OTHER_VIEW * both_views, filtered[params.smoothing.filter])
+def dual_pixel_floats(params: Params, scales: int, both_views: bool) -> float:
+    """Float32 maps that dual-pixel matching needs, for any range."""
+    exact = params.aggregation.messages == "exact"
+    maps = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
+    maps += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
+    maps += ONE_SCALE * (scales == 1 and params.scales.range == "auto")
+    cells = min(1.0, (4 / params.smoothing.solver_xy) ** 2)
+    filtered = {"none": 0.0, "guided": GUIDED, "solver": SOLVER + CELL * cells}
+    return max(maps + OTHER_VIEW * both_views, filtered[params.smoothing.filter])
 
 
-def check_memory(name: str, frame: Frame, params: Params, both_views: bool, mem_limit: float | None) -> None:
+def stereo_floats(params: Params, both_views: bool) -> float:
+    """Float32 maps that stereo matching needs, for any range."""
+    maps = STEREO + CANDIDATE * params.minima.candidates + JUDGED * (not any(params.minima.choice))
+    filtered = {"none": 0.0, "guided": STEREO_GUIDED, "solver": STEREO_SOLVER}
+    return max(maps + OTHER_VIEW * both_views, filtered[params.smoothing.filter])
+
+
+def check_memory(name: str, frame: Frame, floats_per_pixel: float, mem_limit: float | None) -> None:
     """Refuse a pair that needs more than `mem_limit` GB or, without a limit, more than is free."""
     rows, columns = frame.square_shape
-    scales = len(passes_of(params.scales.iterations, frame.square_shape))
-    needed = FIXED + 4e-9 * rows * columns * floats_per_pixel(params, scales, both_views)
+    needed = FIXED + 4e-9 * rows * columns * floats_per_pixel
     limit = available() if mem_limit is None else mem_limit
     if limit is not None and needed > limit:
         height, width = frame.shape

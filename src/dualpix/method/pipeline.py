@@ -1,4 +1,8 @@
-"""From a pair to a disparity map, on one page: survey -> solve -> finish."""
+"""From a pair to a disparity map, on one page.
+
+develop (grey planes) -> survey (decide) -> prepare (apply) -> solve (match, combine, aggregate at every scale) ->
+cross-check (the other view) -> finish (confidence, frame, lens, filter, mask).
+"""
 
 from collections.abc import Sequence
 
@@ -8,8 +12,9 @@ from ..types import Pair
 from .finish import finish
 from .kinds import Method
 from .prepare import develop, prepare
+from .priors import Prior
 from .result import Result
-from .solve import Prior, solve
+from .solve import solve
 from .survey import Wishes, survey
 from .views import cross_check
 
@@ -39,7 +44,7 @@ def disparity(
     mask_hidden : bool
         Set occluded pixels to NaN, with confidence 0.
     priors : sequence of Prior
-        Evidence from elsewhere, in the matched frame.
+        What is known beforehand, such as the belief of the previous frame of a clip.
     run : Run, optional
         Threads, progress and clock.
     """

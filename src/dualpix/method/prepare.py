@@ -8,7 +8,7 @@ import numpy as np
 from ..camera.lens import Calibration
 from ..camera.sensor import pixel_aspect
 from ..camera.sheet import divided
-from ..params.groups import Photometry
+from ..params.definitions import Photometry
 from ..run import Run
 from ..types import Image, Pair, Planes
 from .brightness import apply_gains, brightness

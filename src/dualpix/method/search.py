@@ -1,4 +1,7 @@
-"""Which disparities to look at: the range of the whole picture, of a scale, and of every tile."""
+"""Which disparities a scale and its tiles look at, once the range is decided.
+
+The user gives the range, or `range.find_range` finds it.
+"""
 
 import math
 from collections.abc import Sequence
@@ -73,7 +76,7 @@ class Search:
         return Span(disparities, tile_ranges(disparities, coarser, self.reach, threads) if tiled and coarser else None)
 
     def limits_of(self, span: Span) -> tuple[float, float]:
-        """The disparities that can win at full size: the requested range, or what the finest scale searched."""
+        """The range at full size, to which the map is clipped: the requested one, or what the finest scale searched."""
         if self.limits:
             return self.limits
         ends = span.disparities if self.order is None else span.disparities[1:-1]

@@ -4,47 +4,16 @@ Nothing here knows of files, axes, cameras or video. All evidence about a pixel 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .. import _core
 from ..run import Run
-from ..types import Map, Parabolas
-from .confidence import near_texture
+from ..types import Parabolas
 from .kinds import Method
-from .match import border_divisor
 from .plan import Plan
+from .priors import Prior, Weighted, combine
 from .scales import Level, Pyramid
 from .search import Span
-from .window import window_side
-
-
-@dataclass(frozen=True, eq=False)
-class Prior:
-    """Evidence from elsewhere: a previous frame, a user's hint, any other sensor.
-
-    Attributes
-    ----------
-    parabolas : Parabolas
-        At full size, in the frame of the matched planes.
-    weight : float
-        What its curvature is multiplied by.
-    limit : float
-        Upper bound of its curvature before weighting, px^-2; 0 is no bound.
-    """
-
-    parabolas: Parabolas
-    weight: float = 1.0
-    limit: float = 0.0
-
-    def at(self, level: Level, threads: int) -> "Weighted":
-        """The prior at the size of the level."""
-        parabolas = self.parabolas
-        for _ in range(level.scales - level.number):
-            parabolas = parabolas.halved(threads)
-        return parabolas.A, parabolas.B, 1, self.weight, self.limit
-
-
-Weighted = tuple[Map, Map, int, float, float]  # A, B, size of the level over theirs, weight, limit
 
 
 def solve(
@@ -59,7 +28,7 @@ def solve(
     plan : Plan
         What to search, how often to aggregate, and how.
     priors : sequence of Prior
-        Any number; each enters at every scale.
+        Any number; each enters at every scale. A temporal prior is the belief of the previous frame.
     coarser : Parabolas, optional
         The belief of the scale before the first of the plan, if that is solved already, as for a tile.
     """
@@ -83,8 +52,8 @@ def gather(
     """The evidence of a scale: its local term and all priors."""
     with run.stage("matching", level.number):
         _core.release_free_memory()  # the gaps that the maps of a coarser scale leave in the heap
-        local = method.match(level.planes, span, run)
-        return combine(local, coarser, priors, span, method, run)
+        local, params = method.match(level.planes, span, run), method.params
+        return combine(local, coarser, priors, span, params.matching, params.scales, run.threads)
 
 
 def believe(
@@ -99,25 +68,3 @@ def believe(
 def solve_scale(level: Level, span: Span, method: Method, passes: int, run: Run) -> Parabolas:
     """The belief of one scale that nothing else is known about."""
     return believe(gather(level, span, method, None, (), run), level, method, passes, None, run)
-
-
-def combine(
-    local: Parabolas,
-    coarser: Parabolas | None,
-    priors: Sequence[Weighted],
-    span: Span,
-    method: Method,
-    run: Run,
-) -> Parabolas:
-    """The local term, weakened at the border, plus all priors, the coarser scale among them. In place.
-
-    Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
-    """
-    matching, scales = method.params.matching, method.params.scales
-    textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching))
-    if coarser:
-        priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
-    divisor = border_divisor(local.A.shape[1], span.disparities, matching)
-    threshold = scales.invalid_threshold
-    _core.condition(local.A, local.B, divisor, priors=priors, invalid_threshold=threshold, threads=run.threads)
-    return replace(local, textured=textured, curvatures=coarser.curvatures if coarser else ())

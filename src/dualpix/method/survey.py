@@ -17,9 +17,9 @@ from .brightness import Gains, copied, equalised, find_gains
 from .frame import Frame
 from .kinds import Method
 from .plan import Plan
+from .range import find_range
 from .scales import Level, Pyramid, halved, passes_of
-from .search import FIRST_REACH, Search, Span, around, extremes
-from .solve import solve_scale
+from .search import Search
 
 BLANK = "a view is blank, the same everywhere: the map is 0 and means nothing"
 
@@ -56,9 +56,8 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     run.scales = len(passes)
     if search.limits is None:
         coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
-        search = replace(
-            search, start=explore(Level(coarsest, 1, len(passes), keep=True), search, method, passes[0], run)
-        )
+        level = Level(coarsest, 1, len(passes), keep=True)
+        search = replace(search, start=find_range(level, search, method, passes[0], run))
     return Plan(
         method.params.replace(iterations=passes),
         frame,
@@ -134,30 +133,3 @@ def _notes(
     first = BLANK if is_blank else seen and seen.objection(frame.seen_axis)
     hint = None if method.params.photometry.black or lens.white else black_hint(pair.left, pair.right)
     return tuple(note for note in (first, hint) if note)
-
-
-def explore(level: Level, search: Search, method: Method, passes: int, run: Run) -> tuple[int, int]:
-    """The range of the coarsest scale: doubled until all disparities lie clear of its ends, then cut to them.
-
-    A narrow range leaves fewer false matches. If a wider range does not raise the mean curvature, there is nothing to
-    find, and the first range is kept.
-    """
-    width = level.planes.left.shape[1]
-    widest = max(width // 3, FIRST_REACH)
-    reach = method.first_reach(width)
-    sureness = []
-    while True:
-        span = Span(search.one_sided(range(-reach - 1, reach + 2)))
-        belief = solve_scale(level, span, method, passes, run)
-        sureness.append(belief.A.mean(dtype=np.float64))
-        low, high = extremes(belief)
-        del belief  # before the next one is made
-        clear = max(-low, high) < reach - 1
-        if clear or 2 * reach > widest:
-            break
-        reach *= 2
-    # Noise can lie clear of the ends by chance; its curvature is lower in a wider range.
-    if len(sureness) > 1 and sureness[-1] <= sureness[0] * (0.5 if clear else 1):
-        low, high = -FIRST_REACH, FIRST_REACH
-    found = search.one_sided(around(low, high))
-    return found[0], found[-1]

@@ -1,6 +1,6 @@
-"""Tiles of a picture: the margin they need, and how to solve one alone.
+"""Tiles of a picture: how to cut them, and how to solve one alone.
 
-A tile is a plan, a crop with a margin, and the belief of the coarser scales of the whole picture.
+A tile needs a margin (see `margins`), the plan of the whole picture, and the belief of its next coarser scale.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from .. import _core
 from ..run import Run
 from ..types import Parabolas, Planes
 from .frame import Frame
-from .kinds import Margins
+from .margins import Margins
 from .plan import Plan
 from .scales import Pyramid
 from .search import searched
@@ -28,15 +28,15 @@ class Tile(NamedTuple):
 
 
 def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
-    """What the stages need at the finest scale of a plan, for disparities within the limits."""
+    """The margins of all stages at the finest scale of a plan, for disparities within the limits."""
     return plan.method.margins(searched(limits, 1))
 
 
 def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:
     """Tiles of at most `side` pixels that cover a picture.
 
-    Margins start at multiples of `_core.tile`, so that the squares with their own range are the same as in the whole
-    picture.
+    The matcher gives every square of `_core.tile` pixels a range of its own. Margins start at multiples of that, so
+    that the squares are those of the whole picture.
     """
     parts = [[slice(at, min(at + side, n)) for at in range(0, n, side)] for n in shape]
     for rows, columns in product(*parts):

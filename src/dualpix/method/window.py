@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..params.groups import Matching
+from ..params.definitions import Matching
 from ..types import Map, as_row
 
 BOXED = ("bt", "census")  # costs whose window is a box

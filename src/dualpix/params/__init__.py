@@ -1,7 +1,7 @@
 """Every parameter of the method: groups, rules, presets, and the ways to set them."""
 
 from .config import load_config, parse_setting
-from .groups import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
+from .definitions import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
 from .model import Params, expectations
 from .presets import DEFAULT_PRESET, complete, preset, preset_descriptions, preset_names, resolve
 from .rules import unknown_name

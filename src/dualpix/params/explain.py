@@ -6,7 +6,7 @@ python -m dualpix.params.explain > docs/parameters.md
 import textwrap
 from collections.abc import Iterator
 
-from .groups import GROUPS, Group, parameters
+from .definitions import GROUPS, Group, parameters
 from .needs import spell
 from .presets import preset
 

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import ParameterError
-from .groups import GROUPS, Aggregation, Group, Matching, Minima, Parameter, Photometry, Scales, Smoothing, parameters
+from .definitions import (
+    GROUPS,
+    Aggregation,
+    Group,
+    Matching,
+    Minima,
+    Parameter,
+    Photometry,
+    Scales,
+    Smoothing,
+    parameters,
+)
 from .rules import unknown_name
 
 G = TypeVar("G", bound=Group)

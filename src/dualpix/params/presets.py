@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from ..errors import ParameterError
-from .groups import parameters
+from .definitions import parameters
 from .model import Params, known
 from .rules import unknown_name
 

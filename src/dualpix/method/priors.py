@@ -1,0 +1,70 @@
+"""Priors: evidence about a pixel from anywhere else, added to its local term.
+
+The belief of the coarser scale is one; the belief of the previous frame of a clip, a user's hint or another sensor can
+be others. All are parabolas, and parabolas add up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .. import _core
+from ..params.definitions import Matching, Scales
+from ..types import Map, Parabolas
+from .confidence import near_texture
+from .match import border_divisor
+from .scales import Level
+from .search import Span
+from .window import window_side
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Parabolas that are known before the pair is matched.
+
+    A prior does not widen the range: a disparity outside the searched range is clipped to it.
+
+    Attributes
+    ----------
+    parabolas : Parabolas
+        One a pixel, at full size, in the frame of the matched planes (see `Frame`). The `belief` of a result is such.
+    weight : float
+        What its curvature is multiplied by.
+    limit : float
+        Upper bound of its curvature before weighting, px^-2; 0 is no bound.
+    """
+
+    parabolas: Parabolas
+    weight: float = 1.0
+    limit: float = 0.0
+
+    def at(self, level: Level, threads: int) -> "Weighted":
+        """The prior at the size of the level."""
+        parabolas = self.parabolas
+        for _ in range(level.scales - level.number):
+            parabolas = parabolas.halved(threads)
+        return parabolas.A, parabolas.B, 1, self.weight, self.limit
+
+
+Weighted = tuple[Map, Map, int, float, float]  # A, B, size of the level over theirs, weight, limit
+
+
+def combine(
+    local: Parabolas,
+    coarser: Parabolas | None,
+    priors: Sequence[Weighted],
+    span: Span,
+    matching: Matching,
+    scales: Scales,
+    threads: int,
+) -> Parabolas:
+    """The local term, weakened at the border, plus all priors, the coarser scale among them. In place.
+
+    Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
+    """
+    textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching))
+    if coarser:
+        priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
+    divisor = border_divisor(local.A.shape[1], span.disparities, matching)
+    threshold = scales.invalid_threshold
+    _core.condition(local.A, local.B, divisor, priors=priors, invalid_threshold=threshold, threads=threads)
+    return replace(local, textured=textured, curvatures=coarser.curvatures if coarser else ())
