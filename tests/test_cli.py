@@ -93,6 +93,7 @@ def test_version(call):
         "import dualpix",
         "import dualpix.cli; dualpix.cli.main(['--help'])",
         "import dualpix.cli; dualpix.cli.main(['disparity', '--help'])",
+        "import dualpix.cli; dualpix.cli.main(['evaluate', '--help'])",
     ],
 )
 def test_start_up_imports_nothing_heavy(statement):

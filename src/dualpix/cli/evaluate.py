@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import OutputError
+from ..evaluation.dataset_names import DATASETS
 from .options import (
     Command,
     cache_option,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ..evaluation.outcomes import Comparison
 
 PROTOCOLS = ("proper", "paper-dslr", "paper-google", "paper-stereo")
-DATASETS = ("dslr", "google", "pixel4", "r6ii", "middlebury")
 
 # Arguments that make sense only without, or only with --dataset.
 OF_MAPS = ("gt", "protocol", "mask", "confidence", "crop")

@@ -1,6 +1,11 @@
 """Data sets: their scenes, ready to be matched, and how maps of them are scored.
 
-Each set is one module of this package that defines ``LAYOUT``. To add a set, add its module and its name to ``NAMES``.
+Each set is one module of this package that defines ``LAYOUT``. To add a set:
+
+1. Write its module. The attributes of `layout.Layout` say what its ``LAYOUT`` must provide.
+2. Add its name, which is that of the module, to ``DATASETS`` in ``evaluation/dataset_names.py``.
+3. Add a function that writes a small scene to ``MAKERS`` in ``tests/test_datasets.py``, and two scenes to ``NAMES``.
+4. Describe its files in the table of ``docs/scoring.md``.
 """
 
 import os
@@ -10,13 +15,13 @@ from pathlib import Path
 from ...errors import InputError, ParameterError
 from ...params import unknown_name
 from ...types import Map
+from ..dataset_names import DATASETS
 from ..outcomes import Scene, Scores
 from .layout import Dataset, Layout, unreadable
 
 __all__ = ["LAYOUTS", "Dataset", "open_dataset", "score"]
 
-NAMES = ("dslr", "google", "pixel4", "r6ii", "middlebury")
-LAYOUTS: dict[str, Layout] = {name: import_module(f".{name}", __name__).LAYOUT for name in NAMES}
+LAYOUTS: dict[str, Layout] = {name: import_module(f".{name}", __name__).LAYOUT for name in DATASETS}
 
 
 def open_dataset(name: str, folder: str | os.PathLike[str]) -> Dataset:

@@ -1,6 +1,6 @@
 """What every data set provides, and what several of them share when they find, read and score scenes.
 
-A data set is a module of this package that defines ``LAYOUT``, a `Layout`.
+A data set is a module of this package that defines ``LAYOUT``, a `Layout`. The package says how to add one.
 """
 
 import os
