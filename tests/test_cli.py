@@ -356,6 +356,10 @@ def maps(tmp_path, monkeypatch):
     return estimate, truth
 
 
+def test_the_usage_of_evaluate_says_that_gt_may_be_left_out(call):
+    assert "EST [GT]\n" in call("evaluate", "--help")[1]
+
+
 def test_evaluate_a_perfect_map(call, maps):
     code, out, err = call("evaluate", "gt.pfm", "gt.pfm", "--json")
     scores = json.loads(out)

@@ -61,8 +61,8 @@ def calibrate(
 ) -> None:
     """Measure a camera and lens, to correct later shots.
 
-    Photograph a white sheet, a textured plane, or both. Every photo must be out of focus and as large as the shots to
-    correct.
+    Photograph a white sheet, a textured plane, or both. Every photo must be out of focus and have the same size in
+    pixels as the shots you will correct.
 
     The white sheet is evenly lit. It shows how much each view darkens towards the borders.
 

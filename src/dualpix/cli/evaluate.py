@@ -13,6 +13,7 @@ from ..errors import OutputError
 from ..evaluation.dataset_names import DATASETS
 from .options import (
     Command,
+    OptionalArgument,
     cache_option,
     echo_json,
     file_path,
@@ -36,7 +37,7 @@ OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet
 
 @click.command(cls=Command)
 @click.argument("est", type=file_path)
-@click.argument("gt", type=file_path, metavar="GT", required=False)
+@click.argument("gt", cls=OptionalArgument, type=file_path, metavar="GT", required=False)
 @click.option(
     "--protocol",
     type=click.Choice(PROTOCOLS),
@@ -90,8 +91,8 @@ def evaluate(
     GT is in pixels, with NaN or infinity where the truth is unknown. A 16-bit PNG is read as KITTI: 256 per pixel, 0
     where unknown. Any other image of integers is taken as relative depth.
 
-    The affine-invariant scores (AI) ignore the scale and offset of EST. Bad pixels and RMSE count them and need a GT
-    in pixels.
+    The affine-invariant scores (AI) ignore the scale and offset of EST. Bad pixels and RMSE do not ignore them, so for
+    these GT must be in pixels.
 
     With --dataset, EST is the folder of the data set, or a folder that contains it under its name. Every METHOD runs
     on every scene. Finished maps are kept, so an interrupted run can continue. The exit status is 1 if a scene was

@@ -18,6 +18,13 @@ class Command(click.Command):
             raise
 
 
+class OptionalArgument(click.Argument):
+    """An argument that the usage line puts in brackets. Errors name it without them."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [f"[{self.human_readable_name}]"]
+
+
 def file_path(value: str) -> str:
     """The type of files and folders. It refuses an empty path, so that the message names the argument."""
     if not value:
