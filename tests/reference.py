@@ -202,7 +202,7 @@ def vertex_encc(left, right, d0, n):
 
 
 def local_parabolas(cost, disparities, subpixel, bias, ratio_threshold, views=None, encc_window=None, noise_floor=0):
-    """alpha, beta of every pixel from its cost volume, scaled by the confidence of section 3."""
+    """alpha, beta of every pixel from its cost volume, scaled by the confidence: equations 1, 2 and 3 of the paper."""
     n, rows, cols = len(disparities), *np.indices(cost.shape[1:])
     # The winner has two neighbours: it is never the first or the last disparity.
     i0 = 1 + np.argmin(cost[1:-1], axis=0)
@@ -258,7 +258,10 @@ def edge_weight(guide, sigma):
 
 
 def path(alpha, beta, weight, step, penalty, exact=False, d=None, tau=0):
-    """The messages A, B that arrive at every pixel along one direction; a path starts with the local parabola."""
+    """The messages A, B that arrive at every pixel along one direction; a path starts with the local parabola.
+
+    Equation 4 of the paper is alpha + A, beta + B.
+    """
     dy, dx = step
     h, w = alpha.shape
     A, B = np.zeros_like(alpha), np.zeros_like(beta)
@@ -332,7 +335,7 @@ def upsample(coarse, shape):
 
 
 def minimizer(A, B):
-    """d = -B / (2 A)."""
+    """Equation 5 of the paper: d = -B / (2 A)."""
     return np.divide(-B, 2 * A, out=np.zeros_like(A), where=A > 0)
 
 

@@ -67,12 +67,14 @@ DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat d
   return {Pw, r * r};
 }
 
-// -B / (2 A), 0 where A is 0
+// -B / (2 A), 0 where A is 0. For the sums over all paths this is equation 5 of the paper, the disparity.
 DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / p.A, vfloat{}); }
 
-// The message from q, the previous pixel on the path, to p: a parabola with the vertex of q and the curvature
+// The message from q, the previous pixel on the path, to p: the second term of equation 4 of the paper, or the exact
+// minimum that this term approximates. It is a parabola with the vertex of q and the curvature
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
-//   paper:  P w min(max(A_q, 0), 1);  computed with min(A, 1) / A = 1 / max(A, 1), to avoid small divisors
+//   paper:  P w min(max(A_q, 0), 1), which is P_adapt with A_q kept within 0 and 1;
+//           computed with min(A, 1) / A = 1 / max(A, 1), to avoid small divisors
 template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
@@ -83,7 +85,7 @@ DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   return {ratio * q.A, ratio * q.B};
 }
 
-// The message by the published rules for jumps of |vertex_p - vertex_q|.
+// The message by the published rules (appendix F) for jumps of |vertex_p - vertex_q|.
 template <class K>
 DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
   const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
@@ -93,7 +95,7 @@ DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabol
   return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
 }
 
-// p receives the message of q. q becomes p plus the message, for the next pixel.
+// p receives the message of q. q becomes p plus the message, the left side of equation 4, for the next pixel.
 template <class K>
 DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Parabola& q) {
   const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(q, Pw);

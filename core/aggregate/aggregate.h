@@ -1,4 +1,5 @@
-// Continuous cost aggregation: parabola coefficients are passed along straight paths through the image.
+// Continuous cost aggregation: parabola coefficients are passed along straight paths through the image (equation 4 of
+// the paper), summed over the paths, and minimised (equation 5).
 #pragma once
 
 #include <cstddef>
@@ -6,10 +7,10 @@
 
 namespace dualpix {
 
-// w = exp(-(I_p - I_q)^2 / sigma^2) of every pixel p of the guide and its neighbours q: left, above and, with 4 edges,
-// above left and above right. Every row of the image has `edges` rows of weights, one for each q. Where q lies outside
-// the image, w is undefined. w is rounded to a 10-bit mantissa, and to 0 below 2^-62; its 16-bit code has 6 bits of
-// exponent (63 for 2^0) and these 10 bits.
+// w = exp(-(I_p - I_q)^2 / sigma^2), a factor of P_adapt in equation 4, of every pixel p of the guide and its
+// neighbours q: left, above and, with 4 edges, above left and above right. Every row of the image has `edges` rows of
+// weights, one for each q. Where q lies outside the image, w is undefined. w is rounded to a 10-bit mantissa, and to 0
+// below 2^-62; its 16-bit code has 6 bits of exponent (63 for 2^0) and these 10 bits.
 void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads);
 
 enum class Messages { paper, exact, jumps };
@@ -32,7 +33,7 @@ struct Aggregation {
 void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
 
-// d = -B / (2 A), 0 where A is 0, for `count` pixels.
+// Equation 5: d = -B / (2 A), 0 where A is 0, for `count` pixels.
 void minimizer(const float* A, const float* B, float* d, size_t count, int threads);
 
 }  // namespace dualpix

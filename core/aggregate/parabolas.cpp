@@ -31,6 +31,7 @@ void divide_row(float* alpha, float* beta, int w, const float* divisor) {
   }
 }
 
+// The prior of section 3.4 of the paper, with a bound of its curvature.
 void add_row(float* alpha, float* beta, int w, const float* A, const float* B, float weight, float inverse_limit) {
   for (int x = 0; x < w; ++x) {
     const float share = weight / (1 + A[x] * inverse_limit);
@@ -39,7 +40,7 @@ void add_row(float* alpha, float* beta, int w, const float* A, const float* B, f
   }
 }
 
-// A pixel with a curvature below Ta keeps its vertex, but almost no weight.
+// A pixel with a curvature below Ta keeps its vertex, but almost no weight. The paper (after equation 5) sets beta = 0.
 void invalidate_row(float* alpha, float* beta, int w, float Ta) {
   for (int x = 0; x < w; ++x) {
     const float a = alpha[x], b = beta[x];

@@ -179,7 +179,8 @@ float vertex_histeq(float l, float r, const float* bias) {
   return x - (bias[low] + (at - low) * (bias[low + 1] - bias[low]));
 }
 
-// S = clip((q - 1) / (Tq - 1), 0.01, 1)^2 with q = C(d1) / C(d0); 1 where d1 is next to d0.
+// Equation 3 of the paper: S = clip((q - 1) / (Tq - 1), 0.01, 1)^2 with q = C(d1) / C(d0); 1 where d1 is next to d0.
+// The paper prints q upside down, which does not fit its Tq = 2.2.
 DUALPIX_INLINE vfloat confidence(const Minima& m, int x, float Tq) {
   const vfloat apart = load(m.second_index + x) - load(m.index + x);
   const vfloat q = load(m.second + x) / max(load(m.best + x), splat(1e-4f));
@@ -187,8 +188,8 @@ DUALPIX_INLINE vfloat confidence(const Minima& m, int x, float Tq) {
   return select((apart <= 1) & (apart >= -1), splat(1.0f), s * s);
 }
 
-// The offsets of the vertices from d0 are given, NaN where there is no texture. For Subpixel::parabola they are not
-// read.
+// Equations 1 and 2 of the paper, scaled by S. The offsets of the vertices from d0 are given, NaN where there is no
+// texture. For Subpixel::parabola they are not read.
 DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o, const float* offsets, float* alpha,
                                   float* beta) {
   for (int x = 0; x < count; x += kLanes) {

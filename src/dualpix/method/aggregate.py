@@ -1,4 +1,7 @@
-"""Aggregation: parabola coefficients carried along straight paths through the image."""
+"""Aggregation: parabola coefficients carried along straight paths through the image.
+
+These are equations 4 and 5 of the paper; the kernel is ``core/aggregate/aggregate.cpp``.
+"""
 
 import math
 from dataclasses import replace
@@ -30,7 +33,8 @@ def margin(settings: Aggregation) -> int | None:
 def edge_weights(guide: Map, settings: Aggregation, threads: int) -> Weights:
     """The weight of the step between neighbours, ``w = exp(-(I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
 
-    Weights are the same in every pass of a scale. Each row of pixels has one row of weights per direction of the step.
+    It is a factor of ``P_adapt`` in equation 4 of the paper. Weights are the same in every pass of a scale. Each row of
+    pixels has one row of weights per direction of the step.
     """
     height, width = guide.shape
     weights = np.empty((height, settings.paths // 2, width), np.uint16)
@@ -86,7 +90,7 @@ def paper(
 ) -> Parabolas:
     """The published recursion, plain or with jumps: every pass starts from the mean over paths of the pass before.
 
-    With ``normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)``.
+    With ``normalize_iterations`` that mean is multiplied by ``N = alpha_1 / mean(alpha_1)`` (appendix B).
     """
     N = evidence.A / np.float64(max(mean, 1e-30)) if settings.normalize_iterations else None
     A, B = _taken(spare, evidence.A), _taken(spare, evidence.A)
