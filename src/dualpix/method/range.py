@@ -1,6 +1,7 @@
-"""The range of disparities, if the user gives none: found at the coarsest scale.
+"""The range of disparities, found at the coarsest scale if nothing else gives it.
 
-Finer scales follow what the coarser one has found; see `search.Search.at`.
+`survey.survey` decides whether to call `find_range`. The parameter `range` comes first, unless it is "auto"; then the
+calib.txt beside a stereo pair. Finer scales follow what the coarser one has found; see `search.Search.at`.
 """
 
 import numpy as np
@@ -15,8 +16,9 @@ from .solve import solve_scale
 def find_range(level: Level, search: Search, method: Method, passes: int, run: Run) -> tuple[int, int]:
     """The range of the coarsest scale: doubled until all disparities lie clear of its ends, then cut to them.
 
-    A narrow range leaves fewer false matches. If a wider range does not raise the mean curvature, there is nothing to
-    find, and the first range is kept.
+    A narrow range leaves fewer false matches. So the first range is kept if wider ones find nothing. Either the
+    disparities reach the ends of the widest range, too, and the mean curvature is no higher than in the first. Or they
+    lie clear of the ends, but the mean curvature has fallen to half or less.
     """
     width = level.planes.left.shape[1]
     widest = max(width // 3, FIRST_REACH)

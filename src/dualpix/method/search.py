@@ -1,6 +1,6 @@
 """Which disparities a scale and its tiles look at, once the range is decided.
 
-The user gives the range, or `range.find_range` finds it.
+The user or a calib.txt gives the range, else `range.find_range` finds it; `survey` decides which.
 """
 
 import math
