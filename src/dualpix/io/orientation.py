@@ -1,6 +1,7 @@
 """The eight EXIF orientations: from stored pixels to what a viewer shows, and back.
 
-Views are matched as stored; `method.finish` turns the finished map.
+`_exif` reads the tag in JPEG and PNG files, `_tiff` in TIFF files. `images.read_pair` refuses two views with different
+orientations. Views are matched as stored; `method.finish` turns the finished map.
 """
 
 import numpy as np

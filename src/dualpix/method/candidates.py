@@ -1,7 +1,7 @@
 """The local term of ordinary stereo: the lowest few minima of every pixel's cost, and the choice among them.
 
 Over tens of pixels a cost has many minima, and much of one view is occluded in the other. The neighbours and the other
-view decide which minimum is right.
+view decide which minimum is right. Called by `kinds.Stereo.match`.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,8 @@
 """The two kinds of pairs, dual-pixel and stereo: everything that the method does differently for them.
 
-A kind is built once from the parameters. No stage asks whether a pair is stereo.
+A kind is a `Method`: it chooses the local term, the aggregation, the confidence and so on. To add one of these, write
+its function in a module of its own and call it here. A kind is built once from the parameters. No stage asks whether a
+pair is stereo.
 """
 
 from abc import ABC, abstractmethod

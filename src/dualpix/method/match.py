@@ -2,6 +2,8 @@
 
 A pixel's cost around its best disparity is ``A d^2 + B d + gamma`` (alpha and beta in the paper). The vertex
 ``-B / (2 A)`` is the pixel's own estimate of d, and A says how far to trust it.
+
+Called by `kinds.DualPixel.match`; another local term goes there.
 """
 
 import math

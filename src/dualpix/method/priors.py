@@ -1,7 +1,7 @@
 """Priors: evidence about a pixel from anywhere else, added to its local term.
 
 The belief of the coarser scale is one; the belief of the previous frame of a clip, a user's hint or another sensor can
-be others. All are parabolas, and parabolas add up.
+be others. All are parabolas, and parabolas add up. Pass yours as `priors=` to `pipeline.disparity`.
 """
 
 from collections.abc import Sequence
