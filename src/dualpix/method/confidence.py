@@ -1,4 +1,7 @@
-"""How far to trust a disparity: by the curvature of the belief, less near depth edges and without texture."""
+"""How far to trust a disparity: by the curvature of the belief, less near depth edges and without texture.
+
+`kinds.DualPixel.confidence` chooses between the absolute and the relative one; stereo always takes the relative one.
+"""
 
 import numpy as np
 
@@ -24,7 +27,7 @@ def absolute_confidence(belief: Parabolas, d: Map, side: int, threads: int) -> M
 
     Exact messages over curvatures relative to the noise make A an inverse variance. Near a depth edge the matching
     window, `side` px wide, mixes both sides. If its disparities spread evenly over a span r, their variance is
-    r^2 / 12. Variances add up: ``1 / A' = 1 / A + r^2 / 12``.
+    r^2 / 12. Variances add up: ``1 / A' = 1 / A + r^2 / 12``. The confidence is ``A' / (A' + SURE)``.
     """
     import cv2
 
@@ -32,7 +35,7 @@ def absolute_confidence(belief: Parabolas, d: Map, side: int, threads: int) -> M
     most, least = (np.asarray(spread(d, window), np.float32) for spread in (cv2.dilate, cv2.erode))
     assert belief.textured is not None
     _core.confidence(belief.A, most, least, belief.textured, SURE, threads)
-    return most
+    return most  # the kernel has overwritten it with the confidence
 
 
 def relative_confidence(belief: Parabolas) -> Map:
