@@ -41,7 +41,7 @@ struct Means {
   float left, right;
 };
 
-// The centre tap and one side of a symmetric window: half + 1 values.
+// The centre tap and one half of a symmetric window: half + 1 values.
 struct Window {
   const float* taps;
   int half;

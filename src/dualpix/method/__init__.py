@@ -1,1 +1,1 @@
-"""The paper: survey, solve, finish."""
+"""The method in three stages: survey, solve, finish. `solve` is the paper, the other two are ours."""

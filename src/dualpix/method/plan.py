@@ -24,7 +24,7 @@ class Plan:
     Attributes
     ----------
     params : Params
-        All parameters, "auto" replaced where the plan has settled it: black level, passes, a known range.
+        All parameters, "auto" replaced where the plan has settled it: passes, a range from a calib.txt.
     frame : Frame
         How input and matched planes relate.
     gains : Gains
