@@ -1,7 +1,9 @@
 """Margins: how many pixels around a tile each stage needs.
 
-Every stage declares its own in a function `margin`: `match`, `aggregate`, `confidence` and `filters.post`. The kind of
-pair adds them up (`kinds.Method.margins`), and `tiles` uses them.
+The numbers are declared beside the stages: `match.margin`, `aggregate.margin`, `confidence.margin` and
+`filters.post.margin`. `kinds.DualPixel.margins` and `kinds.Stereo.margins` put them together.
+
+`tiles` needs them to solve a tile alone. So far only tests and benchmarks do that; the pipeline solves whole pictures.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,7 @@
 """Tiles of a picture: how to cut them, and how to solve one alone.
 
-A tile needs a margin (see `margins`), the plan of the whole picture, and the belief of its next coarser scale.
+A tile needs a margin (see `margins`), the plan of the whole picture, and the belief of its next coarser scale. So far
+only tests and benchmarks solve tiles; the pipeline solves whole pictures, large ones, too.
 """
 
 from collections.abc import Iterator
