@@ -9,7 +9,7 @@ import numpy as np
 from ..params.definitions import Photometry
 from ..types import Map, Planes
 
-UNSURE = 0.005  # a relative difference in brightness this small may come from the scene, so it is not equalised
+UNSURE = 0.005  # this much of a relative difference in brightness may come from the scene, so it is left
 WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
 SMALL = 128  # px, the longer side of the pictures that are low-passed
 STEEPEST = 4.0  # the largest ratio of the views that counts as vignetting
@@ -59,8 +59,8 @@ def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True) ->
 def equalising_gain(left: Map, right: Map, share: float) -> Map | None:
     """The gain ``LPF(L) / LPF(R)`` that brings the right view to the brightness of the left, on a small grid.
 
-    The low-pass is a Gaussian whose STD is `share` of the longer side. Ratios closer to 1 than UNSURE are left alone.
-    None if a view is black.
+    The low-pass is a Gaussian whose STD is `share` of the longer side. Every ratio is moved by UNSURE towards 1, but
+    not beyond it. None if both views are black.
     """
     import cv2
 

@@ -95,9 +95,10 @@ def find(compared: Views, disparities: range, matching: Matching, kept: int, thr
 
 
 def _distinctness(found: Found, ratio_threshold: float, ambiguity: float) -> Map:
-    """S of the lowest minimum: the least over all others, and AMBIGUOUS if a distant one is as good.
+    """S, the trust in the lowest minimum, 0 to 1: how clearly it beats the other minima, judged by the closest rival.
 
-    With ``q_k = C(d_k) / C(d_0)``: ``S = min over k of clip((q_k - 1) / (Tq - 1), 0.01, 1)^2``.
+    AMBIGUOUS if a minimum more than 2 px away is as good. With ``q_k = C(d_k) / C(d_0)``:
+    ``S = min over k of clip((q_k - 1) / (Tq - 1), 0.01, 1)^2``, which is equation 3 of the paper for several minima.
     """
     best, others = found.cost[0], found.cost[1:]
     distance = np.abs(found.disparity[1:] - found.disparity[0])

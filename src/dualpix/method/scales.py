@@ -34,7 +34,7 @@ class Level:
         return int(2 ** (self.scales - self.number))
 
     def spent(self) -> list[Map]:
-        """Give the planes up: maps that may be overwritten, since memory at hand is cheaper than new.
+        """Give up the planes and return them as scratch maps. Reusing memory is cheaper than allocating it.
 
         A level that is kept, to be solved again, has none.
         """
