@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from dualpix import InputError, ParameterError
-from dualpix.evaluation.metrics import _ranks, affine_invariant, bad_pixels
+from dualpix.evaluation.metrics import affine_invariant, bad_pixels
+from dualpix.evaluation.metrics.affine import _ranks
 
 PROTOCOLS = ("proper", "paper-dslr", "paper-google")
 FIGURES = ("ai1", "ai2", "spearman", "geometric_mean")

@@ -1,5 +1,25 @@
 """The scores, as ``dualpix.metrics``; see `dualpix.evaluation.metrics`."""
 
-from .evaluation.metrics import AffineInvariant, BadPixels, affine_invariant, bad_pixels
+from .evaluation.metrics import (
+    AffineInvariant,
+    BadPixels,
+    PixelErrors,
+    SigmaCalibration,
+    affine_invariant,
+    ause,
+    bad_pixels,
+    pixel_errors,
+    sigma_calibration,
+)
 
-__all__ = ["AffineInvariant", "BadPixels", "affine_invariant", "bad_pixels"]
+__all__ = [
+    "AffineInvariant",
+    "BadPixels",
+    "PixelErrors",
+    "SigmaCalibration",
+    "affine_invariant",
+    "ause",
+    "bad_pixels",
+    "pixel_errors",
+    "sigma_calibration",
+]
