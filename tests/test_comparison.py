@@ -520,6 +520,73 @@ def test_a_method_without_any_map_has_no_figures(evaluate):
     assert out.splitlines()[-1].split() == ["own_methods:empty", "-", "-", "-", "0"]
 
 
+@pytest.fixture
+def rendered(folder, here, capfd):
+    """The command on two scenes of simulated, in a folder of another name. The left half of 2 is nearer by 2 px."""
+    for seed, name in enumerate(("1", "2")):
+        place = folder / "pairs" / name
+        place.mkdir(parents=True)
+        for file, view in zip("lr", textured_pair((48, 64), 1.0, seed), strict=True):
+            cv2.imwrite(f"{place}/{file}.png", np.rint(view).astype(np.uint8))
+        np.save(place / "d.npy", np.where(np.arange(64) < 32 * seed, 3, 1)[None].repeat(48, axis=0).astype(np.float32))
+
+    def run(*options):
+        code = cli.main(["evaluate", "pairs", "--dataset", "simulated", *options])
+        return code, *capfd.readouterr()
+
+    return run
+
+
+def test_simulated_has_its_scores_in_table_csv_and_json(rendered):
+    methods = ("--method", "own_methods:again", *OWN_LOG)
+    code, out, err = rendered(*methods)
+    assert (code, err) == (0, "")
+    title, scores, _ = out.split("\n\n")
+    assert title == "simulated: 2 scenes; means, lower is better, except gain and covered"
+    assert max(map(len, out.splitlines())) <= 100
+    heads = "proper MAE median bad 0.25 bad 1 smooth edges bump AUSE gain covered"
+    assert scores.splitlines()[0].split() == heads.split()
+    by_name = {line.split()[0]: line.split() for line in scores.splitlines()[1:]}
+    assert by_name["own_methods:log"][8] == "-"  # has no confidence
+    record = json.loads(rendered(*methods, "--json", "--csv", "t.csv")[1])
+    assert record["measure"] == {"protocol": "proper", "score": "mae"}
+    own = {scene: each["own_methods:again"]["scores"]["proper"] for scene, each in record["scenes"].items()}
+    assert "edges" not in own["1"]  # the truth has none
+    assert float(by_name["own_methods:again"][6]) == pytest.approx(own["2"]["edges"], abs=6e-4)
+    assert record["methods"]["own_methods:log"]["mean"]["proper"]["ause"] is None
+    assert record["methods"]["own_methods:again"]["mean"]["proper"]["ause"] > 0
+    with open("t.csv", newline="") as file:
+        rows = {(row["scene"], row["method"]): row for row in csv.DictReader(file)}
+    assert rows["1", "own_methods:log"]["proper:ause"] == rows["1", "own_methods:again"]["proper:edges"] == ""
+    assert float(rows["2", "own_methods:again"]["proper:mae"]) == own["2"]["mae"]
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("r.png", None, "pairs/1/r.png: no such file"),
+        ("d.npy", None, "pairs/1/d.npy: no such file"),
+        ("d.npy", np.ones((48, 63), np.float32), "pairs/1/d.npy is 63x48 but pairs/1/l.png is 64x48"),
+        ("d.npy", np.full((48, 64), np.nan, np.float32), "pairs/1/d.npy: has no known disparity"),
+    ],
+)
+def test_a_set_without_a_scene_to_use_is_bad_input(rendered, folder, file, content, says):
+    """If another scene can be used, the bad one is skipped."""
+    target = folder / "pairs/1" / file
+    target.unlink()
+    if content is not None:
+        np.save(target, content)
+    code, _, err = rendered(*OWN_LOG)
+    assert (code, err.startswith(f"skipped: scene 1: {says}")) == (1, True)
+    (folder / "pairs/2/l.png").unlink()
+    code, out, err = rendered(*OWN_LOG, "--csv", "t.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: scene 1: {says}")
+    assert err.endswith(" (and 1 more scene)\n")
+    assert err.count("\n") == 1
+    assert not (folder / "t.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [

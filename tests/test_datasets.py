@@ -15,11 +15,11 @@ from dualpix.errors import InputError, ParameterError
 from dualpix.evaluation.datasets import LAYOUTS, open_dataset, score
 from dualpix.evaluation.datasets.r6ii import inverse_depth
 from dualpix.evaluation.methods import method
-from dualpix.evaluation.metrics import affine_invariant, bad_pixels
+from dualpix.evaluation.metrics import affine_invariant, bad_pixels, pixel_errors
 from dualpix.io import read_image, write_map
 
 NAMES = {"dslr": ["001", "002"], "google": ["a", "b"], "pixel4": ["001", "002"], "r6ii": ["box/1", "casual/2"]}
-NAMES["middlebury"] = ["Art", "Teddy"]
+NAMES |= {"simulated": ["Art", "Teddy"], "middlebury": ["Art", "Teddy"]}
 
 
 def save(path, image):
@@ -73,6 +73,14 @@ def r6ii(folder, name, shape=(48, 64)):
     save(folder / name / "d.png", ramp(shape, 500, 5000, np.uint16))
 
 
+def simulated(folder, name, shape=(40, 50)):
+    for side, image in zip("lr", views(shape), strict=True):
+        save(folder / name / f"{side}.png", image)
+    truth = ramp(shape, -4, 4, np.float32)
+    truth[20] = np.nan
+    save(folder / name / "d.npy", truth)
+
+
 def middlebury(folder, name, shape=(40, 50), truth_folder=None):
     for number, image in enumerate(views(shape)):
         save(folder / f"trainingQ/{name}/im{number}.png", image)
@@ -86,7 +94,8 @@ def middlebury(folder, name, shape=(40, 50), truth_folder=None):
     save(place / "mask0nocc.png", mask)
 
 
-MAKERS = {"dslr": dslr, "google": google, "pixel4": pixel4, "r6ii": r6ii, "middlebury": middlebury}
+MAKERS = {"dslr": dslr, "google": google, "pixel4": pixel4, "r6ii": r6ii}
+MAKERS |= {"simulated": simulated, "middlebury": middlebury}
 
 
 @pytest.fixture
@@ -186,7 +195,9 @@ def test_a_folder_that_cannot_be_read_is_told(made, monkeypatch, name):
         open_dataset(name, folder)
 
 
-@pytest.mark.parametrize(("name", "inner"), [("r6ii", "box/3"), ("middlebury", "trainingQ/Piano")])
+@pytest.mark.parametrize(
+    ("name", "inner"), [("r6ii", "box/3"), ("simulated", "Piano"), ("middlebury", "trainingQ/Piano")]
+)
 def test_a_scene_that_cannot_be_looked_into_does_not_vanish(made, monkeypatch, name, inner):
     folder = made(name)
     (folder / inner).mkdir()
@@ -249,6 +260,9 @@ def store_near_and_far(name, folder, scene, near, far):
     elif name == "r6ii":
         for file, image in (("l", left), ("r", right), ("d", halves(shape, 600, 2000, np.uint16))):
             save(folder / scene / f"{file}.png", image)
+    elif name == "simulated":
+        for file, image in (("l.png", left), ("r.png", right), ("d.npy", halves(shape, near, far, np.float32))):
+            save(folder / scene / file, image)
     else:
         middlebury(folder, scene, shape)
         save(folder / f"trainingQ/{scene}/im0.png", left)
@@ -278,7 +292,7 @@ def test_a_scene_is_whole(made, name):
     assert scene.truth.dtype == np.float32
     assert scene.guide is None or scene.guide.shape[:2] == shape
     assert scene.weight is None or scene.weight.shape == shape
-    assert scene.in_pixels == (name == "middlebury")
+    assert scene.in_pixels == (name in ("simulated", "middlebury"))
     assert scene.axis == ("y" if name == "google" else "x")
 
 
@@ -366,6 +380,14 @@ def test_r6ii_takes_larger_depth_maps_of_the_same_shape(made):
     np.testing.assert_array_equal(open_dataset("r6ii", folder).load("box/1").truth, before)
 
 
+def test_simulated_keeps_sign_and_border_of_the_truth(made):
+    folder = made("simulated")
+    scene = open_dataset("simulated", folder).load("Teddy")
+    np.testing.assert_array_equal(scene.truth, np.load(folder / "Teddy/d.npy"))
+    assert scene.truth[0, 0] == -4
+    assert scene.range is None
+
+
 def test_middlebury_scores_what_both_views_see(made):
     scene = open_dataset("middlebury", made("middlebury")).load("Teddy")
     assert np.isnan(scene.truth[:3]).all()
@@ -417,6 +439,20 @@ def test_scores_of_stereo(made):
     assert found["proper"]["coverage"] == pytest.approx(36 / 37)
 
 
+def test_scores_of_simulated(made):
+    dataset = open_dataset("simulated", made("simulated"))
+    assert dataset.measure == ("proper", "mae")
+    scene = dataset.load("Art")
+    estimate = (np.nan_to_num(scene.truth) + np.random.default_rng(0).normal(size=scene.truth.shape)).astype(np.float32)
+    trust = np.random.default_rng(1).random(scene.truth.shape).astype(np.float32)
+    found = score("simulated", scene, estimate, trust)
+    expected = vars(pixel_errors(estimate, scene.truth, trust))
+    assert expected["edges"] is None
+    assert found == {"proper": {name: value for name, value in expected.items() if name != "edges"}}
+    assert found["proper"]["ause"] > 0
+    assert "ause" not in score("simulated", scene, estimate)["proper"]
+
+
 # ---- scenes that cannot be used ------------------------------------------------------------------
 
 WRONG = np.full((17, 23), 9, np.uint8)
@@ -431,6 +467,7 @@ BROKEN = {
     },
     "pixel4": {"001_left.png": None, "001_right.png": WRONG, "gt_defocus_map/001_gt.png": WRONG},
     "r6ii": {"box/1/l.png": None, "box/1/r.png": WRONG, "box/1/d.png": np.full((24, 32), 900, np.uint16)},
+    "simulated": {"Art/l.png": None, "Art/r.png": None, "Art/d.npy": np.zeros((40, 49), np.float32)},
     "middlebury": {
         "trainingQ/Art/im0.png": None,
         "trainingQ/Art/im1.png": WRONG,
@@ -469,6 +506,7 @@ def test_a_scene_that_cannot_be_used_is_named(made, name, file):
         ("google", "merged_conf/a"),
         ("pixel4", "gt_defocus_map/001_gt.png"),
         ("r6ii", "box/1/d.png"),
+        ("simulated", "Art/d.npy"),
         ("middlebury", "trainingQ/Art/disp0GT.pfm"),
         ("middlebury", "trainingQ/Art/mask0nocc.png"),
     ],
@@ -527,6 +565,22 @@ def test_dslr_pictures_that_are_all_border_are_told(tmp_path):
         save(tmp_path / f"001_{letter}.{'TIF' if letter == 'D' else 'png'}", image)
     with pytest.raises(InputError, match=r"scene 001: .*001_L.png: is 199x300, but a border of 100 px is not scored"):
         open_dataset("dslr", tmp_path).load("001")
+
+
+@pytest.mark.parametrize("known", [np.s_[:0], np.s_[:8], np.s_[:, -8:]])
+def test_simulated_truth_outside_the_border_is_needed(made, known):
+    folder = made("simulated")
+    truth = np.full((40, 50), np.nan, np.float32)
+    truth[known] = 1
+    save(folder / "Art/d.npy", truth)
+    with pytest.raises(InputError, match=r"^scene Art: .*Art/d.npy: has no known disparity inside the border of 8 px"):
+        open_dataset("simulated", folder).load("Art")
+
+
+def test_simulated_pictures_that_are_all_border_are_told(tmp_path):
+    simulated(tmp_path, "Art", (40, 16))
+    with pytest.raises(InputError, match=r"scene Art: .*l.png: is 16x40, but a border of 8 px is not scored"):
+        open_dataset("simulated", tmp_path).load("Art")
 
 
 def test_google_views_of_odd_size_are_told(tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from ..errors import OutputError
+from ..errors import InputError, OutputError
 from ..evaluation.dataset_names import DATASETS
 from .options import (
     Command,
@@ -96,7 +96,7 @@ def evaluate(
 
     With --dataset, EST is the folder of the data set, or a folder that contains it under its name. Every METHOD runs
     on every scene. Finished maps are kept, so an interrupted run can continue. The exit status is 1 if a scene was
-    skipped or a method failed.
+    skipped or a method failed, and 2 if no scene can be used.
 
     \b
     Examples:
@@ -170,6 +170,8 @@ def _compare(
     with OutputSet(outputs.values(), force=force) as files:
         with progress_bar(not quiet) as progress:
             result = compare(found, chosen, threads=threads, cache=cache, progress=progress, pictures=pictures)
+        if not result.sizes:
+            raise InputError(_no_scene(result))
         if "report" in outputs:
             from ..evaluation.report import report_page
 
@@ -186,6 +188,12 @@ def _check_outputs(outputs: dict[str, str], dataset: Path) -> None:
         places = Path(path).resolve(), Path(path).parent.resolve()  # a link may lead into the folder or out of it
         if os.path.exists(path) and any(place.is_relative_to(dataset.resolve()) for place in places):
             raise OutputError(f"{path}: this file belongs to the data set and is never replaced: choose another name")
+
+
+def _no_scene(result: Comparison) -> str:
+    """The sentence if every scene was skipped: the reason of the first, and how many others there are."""
+    (scene, why), *others = result.skipped.items()
+    return f"scene {scene}: {why}" + f" (and {len(others)} more scene{'s' * (len(others) > 1)})" * bool(others)
 
 
 def _problems(result: Comparison) -> list[str]:

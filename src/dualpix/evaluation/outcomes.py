@@ -12,7 +12,8 @@ from ..types import Map
 Scores = dict[str, dict[str, float]]  # by protocol, then by name of the score
 
 COVERED = 0.95  # share of the known pixels; a method that covers less is not compared with the others
-OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse")  # scores that count only the pixels of the map
+# Scores that count only the pixels of the map.
+OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse", "mae", "smooth", "edges", "bump", "ause")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +63,8 @@ class Outcome:
     disparity, confidence : float32 array or None
         The maps, at the size a report shows.
     scores : dict
-        By protocol, then by name: ``{"proper": {"ai1": 0.03, ...}, "paper-dslr": {...}}``. Lower is better, except for
-        ``coverage``.
+        By protocol, then by name: ``{"proper": {"ai1": 0.03, ...}, "paper-dslr": {...}}``. Scores that do not apply are
+        left out. Lower is better, except for ``coverage`` and ``gain``.
     seconds, megabytes : float
         Time of the method alone, and peak memory of the process that ran it.
     error : str or None

@@ -5,17 +5,20 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .outcomes import COVERED, OF_COVERED, Comparison, Outcome
 
+Better = Literal["lower", "higher", "neither"]
+
 
 class Score(NamedTuple):
-    """How a score is shown: its short name, its name with unit, and the number of decimals."""
+    """How a score is shown: its short name, its name with unit, the number of decimals, and which values are better."""
 
     head: str
     label: str
     digits: int
+    better: Better = "lower"
 
 
 SCORES = {
@@ -23,14 +26,20 @@ SCORES = {
     "ai2": Score("AI(2)", "AI(2)", 4),
     "spearman": Score("1-|rho|", "1-|rho|", 4),
     "geometric_mean": Score("geo mean", "geometric mean", 4),
+    "mae": Score("MAE", "mean error, px", 3),
+    "bad_0_25": Score("bad 0.25", "bad 0.25 px, %", 2),
     "bad_0_5": Score("bad 0.5", "bad 0.5 px, %", 2),
     "bad_1": Score("bad 1", "bad 1 px, %", 2),
     "bad_2": Score("bad 2", "bad 2 px, %", 2),
     "bad_4": Score("bad 4", "bad 4 px, %", 2),
     "rmse": Score("RMSE", "RMSE, px", 3),
-    "coverage": Score("covered", "coverage, %", 1),
+    "smooth": Score("smooth", "smooth, px", 3),
+    "edges": Score("edges", "edges, px", 3),
+    "bump": Score("bump", "bump, px/100", 2),
+    "ause": Score("AUSE", "AUSE", 3),
+    "gain": Score("gain", "gain", 3, "neither"),
+    "coverage": Score("covered", "coverage, %", 1, "higher"),
 }
-MAIN = ("geometric_mean", "bad_1")  # scores whose median is shown as well
 
 
 def comparison_lines(comparison: Comparison) -> str:
@@ -38,7 +47,7 @@ def comparison_lines(comparison: Comparison) -> str:
     ranked = comparison.ranked()
     names = {method: method + " *" * comparison.partial(method) for method in ranked}
     parts = [_title(comparison)]
-    for protocol, scores in _protocols(comparison).items():
+    for protocol, scores in protocols(comparison).items():
         columns = [column for score in scores for column in _columns(comparison, protocol, score)]
         heads = [protocol, *(head for head, _ in columns)]
         parts.append(
@@ -66,18 +75,18 @@ def number(value: float, digits: int) -> str:
 
 def _columns(comparison: Comparison, protocol: str, name: str) -> Iterator[tuple[str, Callable[[str], str]]]:
     """The columns of a score: for each its head, and the function that returns the text of a method."""
-    head, _, digits = SCORES[name]
+    head, _, digits, _ = SCORES[name]
     if name == "coverage":
         yield head, lambda method: f"{comparison.mean(method, protocol, name):.{digits}%}".replace("nan%", "-")
         return
     yield head, lambda method: number(comparison.mean(method, protocol, name), digits)
-    if name in MAIN:
+    if name == comparison.measure[1]:
         yield "median", lambda method: number(comparison.median(method, protocol, name), digits)
 
 
 def comparison_csv(comparison: Comparison) -> str:
     """One row for every scene and method, and one for every scene that was skipped. Columns: ``protocol:score``."""
-    columns = [(protocol, name) for protocol, names in _protocols(comparison).items() for name in names]
+    columns = [(protocol, name) for protocol, names in protocols(comparison).items() for name in names]
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     heads = (f"{protocol}:{name}" for protocol, name in columns)
@@ -110,25 +119,26 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
 
 def _method_record(comparison: Comparison, method: str) -> dict[str, Any]:
     own = comparison.finished(method)
-    protocols = _protocols(comparison).items()
+    found = protocols(comparison).items()
     return {
         "scenes": len(own),
         "partial": comparison.partial(method),
-        "mean": {p: {name: comparison.mean(method, p, name) for name in names} for p, names in protocols},
-        "median": {p: {name: comparison.median(method, p, name) for name in names} for p, names in protocols},
+        "mean": {p: {name: comparison.mean(method, p, name) for name in names} for p, names in found},
+        "median": {p: {name: comparison.median(method, p, name) for name in names} for p, names in found},
         "seconds": {"mean": _of(fmean, own, "seconds"), "median": _of(median, own, "seconds")},
         "megabytes": _of(max, own, "megabytes"),
         "parameters": comparison.methods[method],
     }
 
 
-def _protocols(comparison: Comparison) -> dict[str, list[str]]:
-    """The names of the scores by protocol."""
+def protocols(comparison: Comparison) -> dict[str, list[str]]:
+    """The names of the scores by protocol, in the order of SCORES."""
+    place = {name: i for i, name in enumerate(SCORES)}
     found: dict[str, dict[str, float]] = {}
     for each in comparison.outcomes:
         for protocol, scores in each.scores.items():
             found.setdefault(protocol, {}).update(scores)
-    return {protocol: list(scores) for protocol, scores in found.items()}
+    return {protocol: sorted(own, key=lambda name: place.get(name, len(place))) for protocol, own in found.items()}
 
 
 def _of(statistic: Any, outcomes: list[Outcome], name: str) -> float:
@@ -147,7 +157,9 @@ def _title(comparison: Comparison) -> str:
     failed = sum(each.error is not None for each in comparison.outcomes)
     missing = f", {failed} map{'s' * (failed != 1)} missing" if failed else ""
     count = f"{scenes} scene{'s' * (scenes != 1)}{skipped}{missing}"
-    return f"{comparison.dataset}: {count}; means, lower is better, except covered"
+    shown = {name for names in protocols(comparison).values() for name in names} | {"coverage"}
+    exceptions = " and ".join(score.head for name, score in SCORES.items() if name in shown and score.better != "lower")
+    return f"{comparison.dataset}: {count}; means, lower is better, except {exceptions}"
 
 
 def text_table(rows: Iterable[list[str]]) -> str:

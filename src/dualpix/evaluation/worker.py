@@ -35,7 +35,7 @@ def run(job: Job) -> Outcome:
         start = time.perf_counter()
         d, confidence = job.method.run(scene, job.threads)
         seconds, megabytes = time.perf_counter() - start, peak_megabytes()
-        scores = score(job.dataset, scene, d)
+        scores = score(job.dataset, scene, d, confidence)
     except Exception as error:  # the method may be anyone's code
         traceback.print_exc()
         return failure(job, _sentence(error))

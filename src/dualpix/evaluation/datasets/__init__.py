@@ -55,16 +55,16 @@ def open_dataset(name: str, folder: str | os.PathLike[str]) -> Dataset:
     return Dataset(name, root, places, layout)
 
 
-def score(name: str, scene: Scene, disparity: Map) -> Scores:
-    """Score a map of a scene in the protocols of the data set.
+def score(name: str, scene: Scene, disparity: Map, confidence: Map | None = None) -> Scores:
+    """Score a map of a scene in the protocols of the data set, and its confidence if the set has a score for it.
 
     Returns
     -------
     dict
-        By protocol, then by name. Lower is better, except for ``coverage``: the share of the pixels with ground truth
-        that have an estimate.
+        By protocol, then by name. A score that does not apply is left out. Lower is better, except for ``coverage``,
+        the share of the pixels with ground truth that have an estimate, and ``gain``.
     """
-    return LAYOUTS[name].score(scene, disparity)
+    return LAYOUTS[name].score(scene, disparity, confidence)
 
 
 def _listing(folder: Path, most: int = 5) -> str:

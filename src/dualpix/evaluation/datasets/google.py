@@ -65,7 +65,7 @@ def read(name: str, place: Path) -> Scene:
     return Scene(name, left, right, guide, truth, weight=weight, axis="y")
 
 
-def score(scene: Scene, disparity: Map) -> Scores:
+def score(scene: Scene, disparity: Map, confidence: Map | None) -> Scores:
     """Scores at the size of the stored ground truth, over the part that is scored and nothing around it.
 
     The paper takes its 256 levels from that part. It ranks ties in scan order, so for its protocol the truth must be

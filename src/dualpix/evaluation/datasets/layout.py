@@ -16,10 +16,13 @@ from ...errors import InputError, ParameterError
 from ...io import read_image
 from ...params import DEFAULT_PRESET, unknown_name
 from ...types import Map, full_scale
-from ..metrics import AffineInvariant, BadPixels, affine_invariant
+from ..metrics import AffineInvariant, BadPixels, PixelErrors, affine_invariant
 from ..outcomes import Scene, Scores
 
 Image = npt.NDArray[Any]
+
+
+Score = Callable[[Scene, Map, Map | None], Scores]
 
 
 class Layout(NamedTuple):
@@ -34,7 +37,7 @@ class Layout(NamedTuple):
     read : callable
         ``read(name, place)`` reads one scene that `find` has found.
     score : callable
-        ``score(scene, disparity)`` returns the scores by protocol and name.
+        ``score(scene, disparity, confidence)`` returns the scores by protocol and name; the confidence may be None.
     measure : (str, str)
         The protocol and the score that rank the methods.
     method : str
@@ -44,7 +47,7 @@ class Layout(NamedTuple):
     contents: str
     find: Callable[[Path], dict[str, Path]]
     read: Callable[[str, Path], Scene]
-    score: Callable[[Scene, Map], Scores]
+    score: Score
     measure: tuple[str, str] = ("proper", "geometric_mean")
     method: str = DEFAULT_PRESET
 
@@ -163,15 +166,15 @@ def read_relative(path: Path) -> Map:
 # ---- scoring maps --------------------------------------------------------------------------------
 
 
-def affine_scores(*protocols: str) -> Callable[[Scene, Map], Scores]:
+def affine_scores(*protocols: str) -> Score:
     """A `Layout.score` that computes the affine-invariant scores in each of the protocols."""
 
-    def scores(scene: Scene, disparity: Map) -> Scores:
+    def scores(scene: Scene, disparity: Map, confidence: Map | None) -> Scores:
         return {p: numbers(affine_invariant(disparity, scene.truth, p)) for p in protocols}
 
     return scores
 
 
-def numbers(scores: AffineInvariant | BadPixels) -> dict[str, float]:
-    """The scores by name."""
-    return {name: value for name, value in vars(scores).items() if name != "protocol"}
+def numbers(scores: AffineInvariant | BadPixels | PixelErrors) -> dict[str, float]:
+    """The scores by name, without those that are None."""
+    return {name: value for name, value in vars(scores).items() if name != "protocol" and value is not None}

@@ -40,7 +40,7 @@ def read(name: str, folder: Path) -> Scene:
     return Scene(name, pair.left, pair.right, None, truth, in_pixels=True, range=disparities)
 
 
-def score(scene: Scene, disparity: Map) -> Scores:
+def score(scene: Scene, disparity: Map, confidence: Map | None) -> Scores:
     """Bad pixels and RMSE in both protocols of stereo."""
     return {p: numbers(bad_pixels(disparity, scene.truth, protocol=p)) for p in ("paper-stereo", "proper")}
 

@@ -34,7 +34,7 @@ class PixelErrors:
     edges: float | None  # px, mean absolute error near depth edges
     bump: float | None  # mean second derivative of the error away from edges, hundredths of a px
     ause: float | None  # area between the sparsification curves of confidence and oracle, in units of mae
-    gain: float  # the fitted factor; negative if near and far are exchanged
+    gain: float | None  # the fitted factor; negative if near and far are exchanged
     coverage: float  # share of the pixels with ground truth that have an estimate, 0..1
 
 
@@ -82,7 +82,7 @@ def pixel_errors(
     if not known.any():
         raise InputError("gt has no known pixel to score: check gt and crop")
     found = known & np.isfinite(estimate)
-    gain = fitted_gain(estimate[found], truth[found])
+    gain = fitted_gain(estimate[found], truth[found]) if found.any() else np.nan
     signed = gain * estimate - np.where(np.isfinite(truth), truth, 0)
     error = np.abs(signed)
     near = near_edges(truth)
@@ -94,8 +94,8 @@ def pixel_errors(
         smooth=_mean(error[found & ~near]),
         edges=_mean(error[found & near]),
         bump=_bump(signed, known & ~near),
-        ause=None if trust is None else ause(error[found], trust[found]),
-        gain=gain,
+        ause=None if trust is None or not found.any() else ause(error[found], trust[found]),
+        gain=gain if found.any() else None,
         coverage=int(found.sum()) / int(known.sum()),
     )
 
@@ -117,9 +117,9 @@ def near_edges(truth: npt.NDArray[np.floating], step: float = STEP, window: int 
     import cv2
 
     known = np.isfinite(truth)
-    border = {"borderType": cv2.BORDER_REPLICATE}
-    highest = cv2.dilate(np.where(known, truth, -np.inf), np.ones((3, 3)), **border)
-    lowest = cv2.erode(np.where(known, truth, np.inf), np.ones((3, 3)), **border)
+    around, border = np.ones((3, 3)), cv2.BORDER_REPLICATE
+    highest = cv2.dilate(np.where(known, truth, -np.inf), around, borderType=border)
+    lowest = cv2.erode(np.where(known, truth, np.inf), around, borderType=border)
     edge = highest - lowest > step
     return np.asarray(cv2.dilate(edge.astype(np.uint8), np.ones((window, window))) > 0)
 

@@ -12,6 +12,7 @@ from .inputs import FloatArray
 
 NORMAL_MEDIAN = 0.6745  # median |error| of a normal distribution, in units of sigma
 DECILES = 10
+NOTHING = 1e-9  # px; smaller errors are rounding
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def ause(error: npt.ArrayLike, confidence: npt.ArrayLike, weight: npt.ArrayLike 
     The sparsification curve is the mean error of the pixels that are left when a share of them is removed, least
     confident first. The oracle removes the largest errors first. The result is the area between the two curves over
     the shares 0 to 1, divided by the mean error of all pixels. It is 0 for a perfect order; a random order gives the
-    area over the oracle's curve.
+    area over the oracle's curve. It is 0 as well if there is no error.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def ause(error: npt.ArrayLike, confidence: npt.ArrayLike, weight: npt.ArrayLike 
     if not e.size:
         raise InputError("error has no pixel with weight: give one at least")
     mean = float(np.average(e, weights=w))
-    return (_area(e, c, w) - _area(e, -e, w)) / mean if mean > 0 else 0.0
+    return (_area(e, c, w) - _area(e, -e, w)) / mean if mean > NOTHING else 0.0
 
 
 def _area(error: FloatArray, confidence: FloatArray, weight: FloatArray) -> float:

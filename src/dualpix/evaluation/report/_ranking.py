@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...render.pages import Html, element, joined, scroll_box
 from .. import tables
 from ..outcomes import OF_COVERED, Comparison
-from ..tables import SCORES, Score, partial_note
+from ..tables import SCORES, Score, partial_note, protocols
 
 NOTHING = "\N{EN DASH}"
 
@@ -116,23 +116,24 @@ def _mark(comparison: Comparison, method: str) -> Html:
 
 def _columns(comparison: Comparison, ranked: list[str], complete: list[str]) -> Iterator[_Column]:
     """The columns: scores, with the measure and its protocol first; then coverage, time, memory and scenes."""
-    every = (scores for each in comparison.outcomes for scores in each.scores.items())
-    found = dict.fromkeys((protocol, score) for protocol, scores in every for score in scores if score != "coverage")
+    every = ((protocol, score) for protocol, scores in protocols(comparison).items() for score in scores)
+    found = [each for each in every if each[1] != "coverage"]
     measure = comparison.measure
     whole = [method for method in complete if not comparison.partial(method)]
     equals = whole if measure[1] in OF_COVERED else complete
     for protocol, score in sorted(found, key=lambda column: (column[0] != measure[0], column[0], column != measure)):
-        _, label, digits = _shown(score)
+        _, label, digits, better = _shown(score)
+        best = {"lower": min, "higher": max, "neither": None}[better]
         rivals = whole if score in OF_COVERED else equals
         means, medians = (
             {method: statistic(method, protocol, score) for method in ranked}
             for statistic in (comparison.mean, comparison.median)
         )
         if (protocol, score) == measure:
-            yield _Column(protocol, label, digits, min, rivals, means)
-            yield _Column(protocol, "its median", digits, min, rivals, medians)
+            yield _Column(protocol, label, digits, best, rivals, means)
+            yield _Column(protocol, "its median", digits, best, rivals, medians)
         else:
-            yield _Column(protocol, label, digits, min, rivals, means, medians)
+            yield _Column(protocol, label, digits, best, rivals, means, medians)
     maps = {method: comparison.finished(method) for method in ranked}
     coverage = {method: 100 * comparison.mean(method, measure[0], "coverage") for method in ranked}
     seconds = {method: fmean(each.seconds for each in own) if own else math.nan for method, own in maps.items()}
