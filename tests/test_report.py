@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dualpix.evaluation.metrics import ause
+from dualpix.evaluation.metrics.pixels import near_edges
 from dualpix.evaluation.outcomes import Comparison, Outcome, Scene
 from dualpix.evaluation.report import report_page
 from dualpix.evaluation.report._curves import DROPPED, curve
-from dualpix.evaluation.report._looks import COARSE, fitted, look_at
+from dualpix.evaluation.report._looks import COARSE, SIGNED, fitted, look_at
 from dualpix.evaluation.report._pictures import STEPS, Scale, painted, ramp, shrunk
+from dualpix.evaluation.report._ranking import NOTHING
 from dualpix.evaluation.report._scenes import SMALLEST
 from dualpix.evaluation.samples import fit_into, sampled
 from dualpix.io import preview
@@ -324,16 +327,16 @@ def decoded(png):
 
 def read_off(png, scale):
     """The values that colours stand for, NaN where grey."""
-    colours, pixels = decoded(ramp())[0].astype(int), decoded(png).astype(int)
+    colours, pixels = decoded(ramp(scale.signed))[0].astype(int), decoded(png).astype(int)
     distance = np.abs(pixels[:, :, None] - colours).sum(axis=-1)
     values = scale.low + distance.argmin(axis=-1) / STEPS * (scale.high - scale.low)
     return np.where((pixels == 128).all(axis=-1), np.nan, values)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (9, 1), (13, 17)])
-@pytest.mark.parametrize("steps", [STEPS, COARSE])
-def test_values_can_be_read_off_the_colours(shape, steps):
-    scale = Scale(-2.5, 4, steps)
+@pytest.mark.parametrize(("steps", "signed"), [(STEPS, False), (COARSE, False), (STEPS, True), (SIGNED, True)])
+def test_values_can_be_read_off_the_colours(shape, steps, signed):
+    scale = Scale(-2.5, 4, steps, signed)
     values = np.random.default_rng(1).uniform(-4, 6, shape).astype(np.float32)
     values.flat[:: max(2, values.size // 5)] = np.nan
     found = read_off(painted(values, scale), scale)
@@ -345,6 +348,20 @@ def test_the_colours_are_those_of_previews():
     values = np.arange(STEPS + 1, dtype=np.float32)[None].repeat(2, axis=0)
     assert (decoded(painted(values, Scale(0, STEPS))) == preview(values, 0, STEPS)[:2, : STEPS + 1]).all()
     assert len(np.unique(decoded(ramp())[0], axis=0)) == STEPS + 1
+
+
+def test_errors_are_blue_below_0_white_at_0_and_red_above():
+    scale = Scale(-1, 1, SIGNED, signed=True)
+    errors = np.array([[-9, -1, -0.2, -0.01, 0, 0.01, 0.2, 1, 9, np.nan]], np.float32)
+    below, low, bluish, *white, reddish, high, above, unknown = decoded(painted(errors, scale))[0].astype(int)
+    assert (below == low).all()
+    assert (above == high).all()
+    assert (np.array(white) == 247).all()
+    assert bluish[2] > bluish[0] + 30
+    assert reddish[0] > reddish[2] + 30
+    colours = decoded(ramp(signed=True))[0].astype(int)
+    assert len(np.unique(colours, axis=0)) == STEPS + 1
+    assert np.abs(colours - unknown).sum(axis=1).min() > 60  # what the script takes for grey
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 700))
@@ -396,8 +413,69 @@ def test_relative_maps_are_shown_in_the_truths_unit_and_pixels_as_they_are(text)
     look = look_at(exact, exact.scenes[0])
     np.testing.assert_array_equal(look.maps["bad"].values, exact.outcomes[2].disparity)
     page = report_page(exact)
-    assert "fitted to it" not in page
+    assert "fitted to" not in page
     assert "value, px" in page
+
+
+def test_errors_are_signed_and_share_their_scale_in_all_scenes(page):
+    relative, exact = sample_comparison(), sample_comparison(in_pixels=True)
+    for comparison, largest in ((relative, 0.1), (exact, 1)):
+        look = look_at(comparison, comparison.scenes[0])
+        assert look.error_scale == Scale(-largest, largest, SIGNED, signed=True)
+        maps = look.maps["bad"]
+        np.testing.assert_array_equal(maps.error, maps.values - look.truth)
+        assert np.nanmin(maps.error) < 0 < np.nanmax(maps.error)
+    ends = {(each["data-low"], each["data-high"]) for each in page.all("img") if each.get("data-ramp") == "signed"}
+    assert ends == {("-0.1", "0.1")}
+    assert page.text["div"].count("error (+: too near)") == 2
+
+
+def with_pixel_scores(comparison):
+    """As of simulated: "plain" has no confidence, and scene 007 has no edges."""
+
+    def own(each):
+        if each.error is not None:
+            return {}
+        scores = {"mae": 0.5, "bad_0_25": 40.0, "bad_1": 9.0, "smooth": 0.25, "edges": 0.75, "bump": 3.0}
+        scores |= {"ause": 0.375, "gain": 0.5, "coverage": 1.0}
+        left_out = ("ause",) * (each.method == "plain") + ("edges",) * (each.scene == "007")
+        return {"proper": {name: value for name, value in scores.items() if name not in left_out}}
+
+    outcomes = [replace(each, scores=own(each)) for each in comparison.outcomes]
+    return replace(comparison, dataset="simulated", measure=("proper", "mae"), outcomes=outcomes)
+
+
+def test_maps_are_shown_with_the_gain_they_are_scored_with():
+    comparison = with_pixel_scores(sample_comparison(in_pixels=True))
+    look = look_at(comparison, comparison.scenes[0])
+    np.testing.assert_allclose(look.maps["bad"].values, comparison.outcomes[2].disparity / 2)
+    assert "Each map was multiplied by its gain" in report_page(comparison)
+
+
+def test_the_error_is_split_into_edges_and_the_rest():
+    text = report_page(with_pixel_scores(sample_comparison(in_pixels=True)))
+    assert "<h4>good <small>mean error 0.500, smooth 0.250, edges 0.750, 2.00 s, 200 MB</small></h4>" in text
+    assert "<h4>good <small>mean error 0.500, smooth 0.250, 2.00 s, 201 MB</small></h4>" in text
+    assert "ranked by mean error (protocol proper)" in text
+    heads = re.findall(r"<button.*?>(.*?)</button>", text)
+    assert heads[2:8] == ["mean error, px", "its median", "bad 0.25 px, %", "bad 1 px, %", "smooth, px", "edges, px"]
+    assert heads[8:11] == ["bump, px/100", "AUSE", "gain"]
+    assert "smooth: mean error away from depth edges; edges: mean error within 10 px of them; bump: " in text
+    plain, good, _ = table(text, "ranking")
+    assert plain[9] == f"{NOTHING}<small>{NOTHING}</small>"
+    assert good[10] == "0.500<small>0.500</small>"  # no gain is best
+
+
+def test_a_set_in_pixels_without_that_score_is_split_by_what_is_shown():
+    comparison = sample_comparison(in_pixels=True)
+    look = look_at(comparison, comparison.scenes[0])
+    error, near = np.abs(look.maps["good"].error), near_edges(look.truth)
+    assert near.any()
+    assert not near.all()
+    smooth, edges = (np.nanmean(error[part]) for part in (~near, near))
+    heading = f"<h4>good <small>geometric mean 0.1000, smooth {smooth:.3f}, edges {edges:.3f}, 2.00 s, 200 MB</small>"
+    assert heading in report_page(comparison)
+    assert "<h4>good <small>geometric mean 0.1000, 2.00 s, 200 MB</small>" in report_page(sample_comparison())
 
 
 def test_all_maps_of_a_scene_share_their_scale(page):
@@ -415,11 +493,12 @@ def test_pictures_of_the_page_hold_the_maps(page):
     for text, values, steps in (
         ("ground truth", look.truth, STEPS),
         ("good", look.maps["good"].values, STEPS),
-        ("plain error", look.maps["plain"].error, COARSE),
+        ("plain error", look.maps["plain"].error, SIGNED),
         ("good confidence", look.maps["good"].confidence, COARSE),
     ):
         image = page.all("img", alt=f"{text}, scene 007")[0]
-        scale = Scale(float(image["data-low"]), float(image["data-high"]), steps)
+        assert image["data-ramp"] == ("signed" if steps == SIGNED else "plain")
+        scale = Scale(float(image["data-low"]), float(image["data-high"]), steps, steps == SIGNED)
         found = read_off(b64decode(image["src"].split(",")[1]), scale)
         half = 0.501 * (scale.high - scale.low) / steps
         np.testing.assert_allclose(found, np.clip(values, scale.low, scale.high), atol=half)
@@ -429,7 +508,6 @@ def test_scales_of_perfect_and_of_unknown_maps():
     comparison = sample_comparison(in_pixels=True)
     scene, outcome = comparison.scenes[0], comparison.outcomes[1]
     perfect = replace(comparison, scenes=[scene], outcomes=[replace(outcome, disparity=scene.truth)])
-    assert look_at(perfect, scene).error_scale.high > 0
     for truth in (np.full_like(scene.truth, np.nan), np.full_like(scene.truth, 0.5)):
         unknown = replace(scene, truth=truth)
         assert look_at(perfect, unknown).values_scale.low < look_at(perfect, unknown).values_scale.high
@@ -486,7 +564,7 @@ def test_curves_fall_to_nothing_if_the_confidence_knows_and_stay_if_it_does_not(
 
 
 def test_curves_are_of_the_methods_that_tell_their_confidence(text):
-    assert re.findall("<polyline.*?<title>(.*?)</title>", text) == ["good", "bad"]
+    assert re.findall("<polyline.*?<title>(.*?)</title>", text) == ["good, oracle", "bad, oracle", "good", "bad"]
     comparison = sample_comparison()
     silent = [replace(each, confidence=None) for each in comparison.outcomes]
     assert "<svg" not in report_page(replace(comparison, outcomes=silent))
@@ -501,4 +579,20 @@ def test_more_curves_than_colours_differ_in_their_dashes():
         replace(comparison, scenes=comparison.scenes[:1], methods={name: {} for name in names}, outcomes=outcomes)
     )
     styles = re.findall(r'<polyline points="[^"]*" class="(.*?)"', text)
-    assert len(set(styles)) == 10
+    assert len({style for style in styles if "oracle" not in style}) == 10
+
+
+def test_the_oracle_is_below_every_curve_and_ause_is_the_area_between():
+    comparison = sample_comparison()
+    look = look_at(comparison, comparison.scenes[0])
+    maps = look.maps["bad"]
+    error = np.abs(maps.error)
+    own, oracle = (np.array(curve(error, order, look.weight)) for order in (maps.confidence, -error))
+    assert (oracle <= own + 1e-9).all()
+    assert oracle[0] == own[0]
+    known = np.isfinite(error)
+    wanted = ause(error[known], maps.confidence[known])
+    text = report_page(comparison)
+    assert re.findall(r"<th[^>]*><span[^>]*></span>bad</th>(.*?)</tr>", text)[0].endswith(f"<td>{wanted:.3f}</td>")
+    scored = report_page(with_pixel_scores(sample_comparison(in_pixels=True)))
+    assert re.findall(r"<th[^>]*><span[^>]*></span>bad</th>(.*?)</tr>", scored)[0].endswith("<td>0.375</td>")

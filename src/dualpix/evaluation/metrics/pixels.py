@@ -86,13 +86,14 @@ def pixel_errors(
     signed = gain * estimate - np.where(np.isfinite(truth), truth, 0)
     error = np.abs(signed)
     near = near_edges(truth)
+    split = edge_split(np.where(known, error, np.nan), near)
     quarter, one = (100 * int((known & ~(error <= limit)).sum()) / int(known.sum()) for limit in (0.25, 1))
     return PixelErrors(
         mae=_mean(error[found]),
         bad_0_25=quarter,
         bad_1=one,
-        smooth=_mean(error[found & ~near]),
-        edges=_mean(error[found & near]),
+        smooth=split.get("smooth"),
+        edges=split.get("edges"),
         bump=_bump(signed, known & ~near),
         ause=None if trust is None or not found.any() else ause(error[found], trust[found]),
         gain=gain if found.any() else None,
@@ -122,6 +123,13 @@ def near_edges(truth: npt.NDArray[np.floating], step: float = STEP, window: int 
     lowest = cv2.erode(np.where(known, truth, np.inf), around, borderType=border)
     edge = highest - lowest > step
     return np.asarray(cv2.dilate(edge.astype(np.uint8), np.ones((window, window))) > 0)
+
+
+def edge_split(error: npt.NDArray[np.floating], near: BoolArray) -> dict[str, float]:
+    """The mean of the finite errors away from edges ("smooth") and near them ("edges"), of which there are any."""
+    found = np.isfinite(error)
+    parts = {"smooth": error[found & ~near], "edges": error[found & near]}
+    return {name: float(values.mean(dtype=np.float64)) for name, values in parts.items() if values.size}
 
 
 def _bump(error: FloatArray, counted: BoolArray) -> float | None:

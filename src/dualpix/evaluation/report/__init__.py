@@ -34,7 +34,7 @@ def report_page(comparison: Comparison) -> str:
         element("p", summary(comparison)),
         ranking(comparison, ranked),
         failures(comparison),
-        sparsification(looks, ranked),
+        sparsification(comparison, looks, ranked),
         scenes(comparison, looks, ranked),
         _record(comparison, ranked),
         style=part("page.css") + part("report.css"),

@@ -1,15 +1,19 @@
 """Sparsification curves: the error of a map when its least confident pixels are dropped.
 
-The curve of a good confidence falls: its least confident pixels are the ones that are wrong.
+The curve of a good confidence falls: its least confident pixels are the ones that are wrong. The oracle drops the
+largest errors first, so no curve can lie below its own.
 """
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ...render.pages import Html, element, scroll_box
 from ...types import Map
+from ..metrics import ause
+from ..outcomes import Comparison
 from ._looks import Look
 from ._ranking import number
 
@@ -17,15 +21,25 @@ DROPPED = tuple(range(0, 95, 5))  # percent
 TABULATED = (0, 10, 25, 50)
 COLOURS = 8  # in report.css; further curves use them again, dashed
 TEXT = """Mean absolute error of each method after dropping its least confident pixels: mean over the scenes, computed
-from the pixels shown below. The curve falls if the confidence is low where the map is wrong."""
+from the pixels shown below. The curve falls if the confidence is low where the map is wrong. The dotted curve is the
+oracle's, which drops the largest errors first. AUSE is the area between the two, divided by the mean error; 0 is
+perfect."""
 
 WIDTH, HEIGHT = 400, 250  # of the chart
 LEFT, RIGHT, TOP, BOTTOM = 50, 388, 26, 206  # of its axes
 
 
-def sparsification(looks: Sequence[Look], ranked: list[str]) -> Html:
+class Curves(NamedTuple):
+    """What is left of the error of a method at each of the percentages DROPPED; means over the scenes."""
+
+    own: list[float]
+    oracle: list[float]
+    area: float  # between the two, divided by the mean error
+
+
+def sparsification(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> Html:
     """Chart and table of the methods that have a confidence; empty if none has."""
-    found = {method: _mean_curve(looks, method) for method in ranked}
+    found = {method: _mean_curves(comparison, looks, method) for method in ranked}
     curves = {method: curve for method, curve in found.items() if curve is not None}
     if not curves:
         return Html()
@@ -56,15 +70,30 @@ def curve(error: Map, confidence: Map, weight: Map) -> list[float] | None:
     return kept
 
 
-def _mean_curve(looks: Sequence[Look], method: str) -> list[float] | None:
-    own = ((look, look.maps[method]) for look in looks if method in look.maps)
-    found = (curve(m.error, m.confidence, look.weight) for look, m in own if m.confidence is not None)
-    curves = [each for each in found if each is not None]
-    return np.mean(curves, axis=0).tolist() if curves else None
+def _curves(look: Look, method: str) -> Curves | None:
+    """The curves of a method on a scene; None if it has no confidence, or no error that counts."""
+    maps = look.maps.get(method)
+    if maps is None or maps.confidence is None:
+        return None
+    error = np.abs(maps.error)
+    own, oracle = (curve(error, order, look.weight) for order in (maps.confidence, -error))
+    if own is None or oracle is None:
+        return None
+    counted = np.isfinite(error) & (look.weight > 0)
+    return Curves(own, oracle, ause(error[counted], maps.confidence[counted], look.weight[counted]))
 
 
-def _chart(curves: dict[str, list[float]], label: str) -> Html:
-    step, steps = _axis(max(map(max, curves.values())))
+def _mean_curves(comparison: Comparison, looks: Sequence[Look], method: str) -> Curves | None:
+    curves = [each for look in looks if (each := _curves(look, method)) is not None]
+    if not curves:
+        return None
+    own, oracle = (np.mean(each, axis=0).tolist() for each in list(zip(*curves, strict=True))[:2])
+    scored = comparison.mean(method, comparison.measure[0], "ause")
+    return Curves(own, oracle, float(np.mean([each.area for each in curves])) if math.isnan(scored) else scored)
+
+
+def _chart(curves: dict[str, Curves], label: str) -> Html:
+    step, steps = _axis(max(max(each.own) for each in curves.values()))
     digits = max(0, -math.floor(math.log10(step)))
 
     def x(percent: float) -> float:
@@ -80,18 +109,17 @@ def _chart(curves: dict[str, list[float]], label: str) -> Html:
     grid = (element("path", d=f"M{LEFT} {y(level):.1f}H{RIGHT}", class_="grid") for level in levels)
     heights = (text(number(level, digits), LEFT - 6, y(level) + 4, "end") for level in levels)
     shares = (text(f"{percent}", x(percent), BOTTOM + 18, "middle") for percent in range(0, DROPPED[-1] + 1, 15))
-    lines = (
-        element(
-            "polyline",
-            element("title", method),
-            points=" ".join(f"{x(p):.1f},{y(e):.1f}" for p, e in zip(DROPPED, curve, strict=True)),
-            class_=_style(i),
-        )
-        for i, (method, curve) in enumerate(curves.items())
-    )
+
+    def line(errors: list[float], title: str, style: str) -> Html:
+        points = " ".join(f"{x(p):.1f},{y(e):.1f}" for p, e in zip(DROPPED, errors, strict=True))
+        return element("polyline", element("title", title), points=points, class_=style)
+
+    numbered = list(enumerate(curves.items()))
+    oracles = (line(each.oracle, f"{method}, oracle", f"{_style(i)} oracle") for i, (method, each) in numbered)
+    lines = (line(each.own, method, _style(i)) for i, (method, each) in numbered)
     return element(
         "svg",
-        *(*grid, *heights, *shares, *lines),
+        *(*grid, *heights, *shares, *oracles, *lines),
         text(label, 0, 12, "start"),
         text("least confident pixels dropped, %", (LEFT + RIGHT) / 2, HEIGHT - 6, "middle"),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
@@ -100,17 +128,19 @@ def _chart(curves: dict[str, list[float]], label: str) -> Html:
     )
 
 
-def _table(curves: dict[str, list[float]], digits: int) -> Html:
+def _table(curves: dict[str, Curves], digits: int) -> Html:
     heads = (element("th", f"{percent} %", scope="col") for percent in TABULATED)
     rows = (
         element(
             "tr",
             element("th", element("span", class_=f"swatch {_style(i)}"), method, scope="row"),
-            *(element("td", number(curve[DROPPED.index(percent)], digits)) for percent in TABULATED),
+            *(element("td", number(each.own[DROPPED.index(percent)], digits)) for percent in TABULATED),
+            element("td", number(each.area, 3)),
         )
-        for i, (method, curve) in enumerate(curves.items())
+        for i, (method, each) in enumerate(curves.items())
     )
-    head = element("thead", element("tr", element("th", "dropped", scope="col"), *heads))
+    area = element("th", "AUSE", scope="col")
+    head = element("thead", element("tr", element("th", "dropped", scope="col"), *heads, area))
     return scroll_box(element("table", head, element("tbody", *rows)), "figures of the curves")
 
 

@@ -4,18 +4,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from ...types import Map
+from ..metrics.pixels import edge_split, near_edges
 from ..outcomes import Comparison, Outcome, Scene
 from ..samples import fit_into, sampled
 from ._pictures import STEPS, Image, Scale, shrunk
 
-COARSE = STEPS // 4  # steps of the scales of errors and confidences
+COARSE = STEPS // 4  # steps of the scale of confidences
+SIGNED = STEPS // 3  # steps of the scale of errors; even, so that 0 has a colour of its own
+LARGEST_PX, LARGEST_SHARE = 1.0, 0.1  # the ends of the scale of errors, in px or as a share of the truth's range
 
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """The maps of one method on one scene. `values` are in the unit of the truth."""
+    """The maps of one method on one scene, in the unit of the truth. `error` is `values` less truth."""
 
     values: Map
     error: Map
@@ -44,13 +48,21 @@ class Look:
         room = 0.1 * (high - low) or 0.5
         return Scale(low - room, high + room)
 
-    @cached_property
+    @property
     def error_scale(self) -> Scale:
-        """The scale of errors: up to the 95th percentile of a method's errors, median over the methods."""
-        errors = [maps.error[np.isfinite(maps.error)] for maps in self.maps.values()]
-        highest = [float(np.percentile(error, 95)) for error in errors if error.size]
-        low, high, _ = self.values_scale
-        return Scale(0, max(float(np.median(highest or [0])), (high - low) / 100), COARSE)
+        """The scale of errors, which is that of all scenes with the same unit."""
+        largest = LARGEST_PX if self.scene.in_pixels else LARGEST_SHARE
+        return Scale(-largest, largest, SIGNED, signed=True)
+
+    def split(self, method: str) -> dict[str, float]:
+        """The mean error of a method near depth edges and away from them, px; empty if the truth is relative."""
+        if not self.scene.in_pixels:
+            return {}
+        return edge_split(np.abs(self.maps[method].error), self._near_edges)
+
+    @cached_property
+    def _near_edges(self) -> npt.NDArray[np.bool_]:
+        return near_edges(self.truth)
 
 
 def look_at(comparison: Comparison, scene: Scene) -> Look:
@@ -64,11 +76,16 @@ def look_at(comparison: Comparison, scene: Scene) -> Look:
         if outcome.disparity is None:
             continue
         values = sampled(outcome.disparity, shape)
-        values = values if scene.in_pixels else fitted(values, truth, weight)
+        values = gain(comparison, outcome) * values if scene.in_pixels else fitted(values, truth, weight)
         confidence = None if outcome.confidence is None else sampled(outcome.confidence, shape)
-        maps[method] = Maps(values, np.abs(values - truth), confidence)
+        maps[method] = Maps(values, values - truth, confidence)
     view = scene.left if scene.guide is None else scene.guide
     return Look(scene, shrunk(view, shape), truth, weight, outcomes, maps)
+
+
+def gain(comparison: Comparison, outcome: Outcome) -> np.float32:
+    """The factor with which the map was scored."""
+    return np.float32(outcome.scores.get(comparison.measure[0], {}).get("gain", 1.0))
 
 
 def fitted(x: Map, y: Map, w: Map) -> Map:

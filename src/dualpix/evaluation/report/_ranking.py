@@ -13,6 +13,15 @@ from ..tables import SCORES, Score, partial_note, protocols
 
 NOTHING = "\N{EN DASH}"
 
+# What a score means, for those whose name does not say it.
+MEANINGS = {
+    "smooth": "smooth: mean error away from depth edges",
+    "edges": "edges: mean error within 10 px of them",
+    "bump": "bump: mean second derivative of the error away from edges",
+    "ause": "AUSE: how far the confidence is from the order of the errors, 0 is perfect",
+    "gain": "gain: factor that was fitted to the truth",
+}
+
 Figures = dict[str, float]
 
 
@@ -48,8 +57,7 @@ def summary(comparison: Comparison) -> str:
     """What was compared, in one sentence."""
     protocol, score = comparison.measure
     methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
-    label = _shown(score).label.removesuffix(", %").removesuffix(", px")
-    order = f"ranked by {label} (protocol {protocol}), the lower the better"
+    order = f"ranked by {score_name(score)} (protocol {protocol}), the lower the better"
     return f"{methods} on {scenes}, {order}; averaged over the scenes."
 
 
@@ -73,7 +81,10 @@ def ranking(comparison: Comparison, ranked: list[str]) -> Html:
     if any(map(comparison.partial, ranked)):
         note += f" A method so marked {partial_note(comparison)}."
     table = element("table", _head(columns), element("tbody", *rows), class_="ranking")
-    return joined(scroll_box(table, "methods, ranked"), element("p", note, class_="quiet"))
+    shown = {score for scores in protocols(comparison).values() for score in scores}
+    meanings = "; ".join(text for score, text in MEANINGS.items() if score in shown)
+    notes = (element("p", text, class_="quiet") for text in (note, f"{meanings}.") if text != ".")
+    return joined(scroll_box(table, "methods, ranked"), *notes)
 
 
 def failures(comparison: Comparison) -> Html:
@@ -88,6 +99,11 @@ def failures(comparison: Comparison) -> Html:
     if not items:
         return Html()
     return element("section", element("h2", "What is missing"), element("ul", *items), class_="missing")
+
+
+def score_name(score: str) -> str:
+    """The name of a score without its unit."""
+    return _shown(score).label.partition(",")[0]
 
 
 def score_text(score: str, value: float) -> str:

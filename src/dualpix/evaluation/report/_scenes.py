@@ -8,24 +8,28 @@ from ...render.pages import Html, data_uri, element, joined, scroll_box, wipe_bo
 from ...types import Map
 from ..outcomes import Comparison
 from ..samples import LARGEST, fit_into, sampled
-from ._looks import COARSE, Look
+from ._looks import COARSE, SIGNED, Look
 from ._pictures import STEPS, Scale, painted, photograph, ramp, shrunk
-from ._ranking import NOTHING, number, score_text
+from ._ranking import NOTHING, number, score_name, score_text
 
 SMALLEST = 160  # px, longer side of the smallest pictures
 ROOM = 14_000_000  # bytes for all scenes, so that the whole page stays under 15 MB
 
 RELATIVE = """The ground truth is known only up to scale and offset, so each map was fitted to it: a · disparity + b,
 with a and b by least squares, weighted if the data set has weights. Values and errors are in the unit of the truth."""
-IN_PIXELS = "Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer."
-SHOWN = f"""All maps of a scene share one colour scale; grey pixels have no value. Maps too large for the page are
-reduced by taking single pixels, not means. Values are rounded to 1/{STEPS} of their scale, errors and confidences to
-1/{COARSE}."""
+IN_PIXELS = """Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer. Beside the name of a
+method stand its mean errors away from depth edges (smooth) and within 10 px of them (edges)."""
+GAIN = "Each map was multiplied by its gain, a factor that was fitted to the truth of the scene."
+SHOWN = f"""All maps of a scene share one colour scale. Errors are map less truth: red is too near, blue is too far,
+white is right; their scale is the same for all scenes. Grey pixels have no value. Maps too large for the page are
+reduced by taking single pixels, not means. Values are rounded to 1/{STEPS} of their scale, errors to 1/{SIGNED},
+confidences to 1/{COARSE}."""
 HANDLING = """Drag across the large picture, or move the slider, to wipe between two pictures. Point at any picture, or
 touch it, to see the values of all methods there. Click a small picture to see it large."""
 
+SPLIT = ("smooth", "edges")  # scores that say where the error is
 CONFIDENCE = Scale(0, 1, COARSE)
-ENDS = {"truth": ("≤ ", "≥ "), "map": ("≤ ", "≥ "), "error": ("", "≥ "), "confidence": ("", "")}
+ENDS = {"truth": ("≤ ", "≥ "), "map": ("≤ ", "≥ "), "error": ("≤ ", "≥ "), "confidence": ("", "")}
 
 
 class _Picture(NamedTuple):
@@ -45,10 +49,12 @@ def scenes(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> 
         return Html()
     links = (element("a", look.scene.name, href=f"#scene-{n}") for n, look in enumerate(looks, 1))
     unit = IN_PIXELS if looks[0].scene.in_pixels else RELATIVE
+    fitted = any("gain" in scores for each in comparison.outcomes for scores in each.scores.values())
     return element(
         "section",
         element("h2", "Scenes"),
-        element("p", f"{unit} {SHOWN}"),
+        element("p", f"{unit} {GAIN * fitted}".rstrip()),
+        element("p", SHOWN),
         element("p", HANDLING, class_="handling"),
         element("nav", *links, aria_label="scenes"),
         *(_fitting(comparison, look, ranked, n, ROOM // len(looks)) for n, look in enumerate(looks, 1)),
@@ -117,6 +123,7 @@ def _readable(kind: str, scale: Scale) -> dict[str, object]:
         "data_digits": scale.digits,
         "data_below": below,
         "data_above": above,
+        "data_ramp": _ramp(scale),
     }
 
 
@@ -148,7 +155,7 @@ def _readout(look: Look, ranked: list[str], pictures: Pictures) -> Html:
 def _gallery(comparison: Comparison, look: Look, ranked: list[str], pictures: Pictures) -> Html:
     """Photograph, truth and colour scales; and for each method its three pictures, or the reason for none."""
     scales = {"map and truth": look.values_scale, "error": look.error_scale, "confidence": CONFIDENCE}
-    units = (_unit(look), _unit(look), "")
+    units = (_unit(look), f"{_unit(look)} (+: too near)", "")
     return element(
         "div",
         *(_figure(pictures["", kind], "wide") for kind in ("image", "truth")),
@@ -162,10 +169,13 @@ def _heading(comparison: Comparison, look: Look, method: str) -> Html:
     outcome = look.outcomes.get(method)
     if outcome is None or method not in look.maps:
         return element("h4", method)
-    protocol, score = comparison.measure
-    value = outcome.scores.get(protocol, {}).get(score, math.nan)
+    protocol, measure = comparison.measure
+    own = outcome.scores.get(protocol, {})
+    if own.keys().isdisjoint(SPLIT):
+        own = own | look.split(method)
+    scores = (f"{score_name(name)} {score_text(name, own[name])}" for name in (measure, *SPLIT) if name in own)
     cost = f"{number(outcome.seconds, 2)} s, {number(outcome.megabytes, 0)} MB"
-    return element("h4", method, " ", element("small", f"{score_text(score, value)}, {cost}"))
+    return element("h4", method, " ", element("small", ", ".join((*scores, cost))))
 
 
 def _row(look: Look, method: str, pictures: Pictures) -> Html:
@@ -183,8 +193,15 @@ def _figure(picture: _Picture, size: str | None = None) -> Html:
 
 def _legend(title: str, scale: Scale) -> Html:
     low, high = number(scale.low, scale.digits), number(scale.high, scale.digits)
-    colours = element("img", src=data_uri("image/png", ramp()), alt=f"colours from {low} to {high}", class_="ramp")
-    return element("div", title, colours, element("span", low), element("span", high), class_="legend")
+    source, name = data_uri("image/png", ramp(scale.signed)), f"ramp {_ramp(scale)}"
+    colours = element("img", src=source, alt=f"colours from {low} to {high}", class_=name)
+    marks = (low, "0", high) if scale.signed else (low, high)
+    return element("div", title, colours, *(element("span", mark) for mark in marks), class_="legend")
+
+
+def _ramp(scale: Scale) -> str:
+    """The name of the colours of a scale, by which the script finds its legend."""
+    return "signed" if scale.signed else "plain"
 
 
 def _unit(look: Look) -> str:

@@ -1,26 +1,26 @@
 // Values are read from the colours of the pictures. Their data attributes hold the scale.
 const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
   .getContext("2d", {willReadFrequently: true});
-let colours;  // of the legend, low to high
+const colours = {};  // of the legends, low to high
 
 function colour(image, x, y) {
   pen.drawImage(image, x, y, 1, 1, 0, 0, 1, 1);
   return pen.getImageData(0, 0, 1, 1).data;
 }
 
-// The position of a colour in the legend, 0 to 1; null for the grey of invalid pixels, which is far from every colour.
-function share(rgb) {
-  const ramp = document.querySelector(".ramp");
-  colours ??= Array.from({length: ramp.naturalWidth}, (_, x) => [...colour(ramp, x, 0)]);
-  const distances = colours.map(c => Math.abs(c[0] - rgb[0]) + Math.abs(c[1] - rgb[1]) + Math.abs(c[2] - rgb[2]));
+// The position of a colour in a legend, 0 to 1; null for the grey of invalid pixels, which is far from every colour.
+function share(rgb, name) {
+  const ramp = document.querySelector(`.ramp.${name}`);
+  const known = colours[name] ??= Array.from({length: ramp.naturalWidth}, (_, x) => [...colour(ramp, x, 0)]);
+  const distances = known.map(c => Math.abs(c[0] - rgb[0]) + Math.abs(c[1] - rgb[1]) + Math.abs(c[2] - rgb[2]));
   const least = Math.min(...distances);
-  return least > 60 ? null : distances.indexOf(least) / (colours.length - 1);
+  return least > 60 ? null : distances.indexOf(least) / (known.length - 1);
 }
 
 function value(image, u, v) {
-  const found = share(colour(image, Math.floor(u * image.naturalWidth), Math.floor(v * image.naturalHeight)));
+  const {low, high, digits, below, above, ramp} = image.dataset;
+  const found = share(colour(image, Math.floor(u * image.naturalWidth), Math.floor(v * image.naturalHeight)), ramp);
   if (found === null) return "–";
-  const {low, high, digits, below, above} = image.dataset;
   const text = (+low + found * (high - low)).toFixed(digits).replace(/^-(?=0\.?0*$)/, "");
   return (found === 0 ? below : found === 1 ? above : "") + text;
 }
