@@ -1,14 +1,20 @@
 """What a method says about its own errors: the order of its confidence and the size of its sigma."""
 
+import sys
+from importlib import import_module
 from itertools import permutations
+from types import SimpleNamespace
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from conftest import ROOT, textured_pair
 from dualpix import InputError
+from dualpix.evaluation.outcomes import Scene
 from dualpix.metrics import ause, sigma_calibration
 
 NAN = float("nan")
@@ -148,3 +154,70 @@ def test_pixels_that_are_not_finite_do_not_count():
 def test_sigma_input_errors(match, arguments):
     with pytest.raises(InputError, match=match):
         sigma_calibration(*arguments)
+
+
+# ---- the benchmark -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    """benchmarks/uncertainty.py."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    yield import_module("uncertainty")
+    for name in ("uncertainty", "ablation"):
+        sys.modules.pop(name, None)
+
+
+def scene(truth, **options):
+    blank = np.zeros(truth.shape, np.uint8)
+    return Scene("s", blank, blank, None, truth.astype(np.float32), **options)
+
+
+def test_errors_are_in_pixels_of_the_estimate(benchmark):
+    rng = np.random.default_rng(0)
+    d = rng.uniform(-4, 4, (60, 70))
+    error = np.where(rng.random(d.shape) < 0.1, 0.3, 0.0)  # few, so that the fit is exact
+    found = benchmark.signed_error(scene(0.8 * (d - error), in_pixels=True), d)
+    assert np.isnan(found[:8]).all()
+    np.testing.assert_allclose(found[8:-8, 8:-8], error[8:-8, 8:-8], atol=0.01)
+    weight = np.ones(d.shape, np.float32)
+    weight[:5] = 0.4
+    found = benchmark.signed_error(scene(0.1 * (d - error) + 0.5, weight=weight), d)
+    assert np.isnan(found[:5]).all()
+    np.testing.assert_allclose(found[5:], error[5:], atol=0.01)
+    with pytest.raises(InputError, match="scene s: the map falls where the truth rises"):
+        benchmark.signed_error(scene(1 - d), d)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """One scene of simulated with a disparity of 1 px."""
+    folder = tmp_path / "data/simulated/a"
+    folder.mkdir(parents=True)
+    for name, view in zip("lr", textured_pair((60, 70), 1.0), strict=True):
+        cv2.imwrite(f"{folder}/{name}.png", np.rint(view).astype(np.uint8))
+    np.save(folder / "d.npy", np.ones((60, 70), np.float32))
+    return tmp_path / "data"
+
+
+def test_the_benchmark_prints_a_table_for_each_set(benchmark, data, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+
+    def disparity(left, *_, **__):
+        sigma = rng.uniform(0.01, 0.1, left.shape[:2])
+        return SimpleNamespace(disparity=rng.normal(1, sigma), sigma=sigma)
+
+    monkeypatch.setattr(benchmark.dualpix, "disparity", disparity)
+    assert benchmark.main([str(data)]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("simulated: worst factor 1.")
+    assert [line.split()[0] for line in out[1:]] == ["sigma,", "error,", "ratio"]
+    assert [float(ratio) for ratio in out[3].split()[1:]] == pytest.approx([1] * 10, abs=0.3)
+
+
+def test_the_benchmark_needs_a_sigma_and_a_set(benchmark, data, monkeypatch, capsys):
+    monkeypatch.setattr(benchmark.dualpix, "disparity", lambda *_, **__: SimpleNamespace(disparity=None))
+    assert benchmark.main([str(data)]) == 0
+    assert capsys.readouterr().out == "Result has no sigma in this version of dualpix, so there is nothing to check\n"
+    assert benchmark.main([str(data), "--set", "dslr"]) == 2
+    assert "holds none of dslr" in capsys.readouterr().err

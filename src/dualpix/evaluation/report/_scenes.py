@@ -17,8 +17,8 @@ ROOM = 14_000_000  # bytes for all scenes, so that the whole page stays under 15
 
 RELATIVE = """The ground truth is known only up to scale and offset, so each map was fitted to it: a · disparity + b,
 with a and b by least squares, weighted if the data set has weights. Values and errors are in the unit of the truth."""
-IN_PIXELS = """Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer. Beside the name of a
-method stand its mean errors away from depth edges (smooth) and within 10 px of them (edges)."""
+IN_PIXELS = """Values and errors are in pixels of the input: d = x_left - x_right, larger is nearer. Beside the name of
+a method stand its mean errors away from depth edges (smooth) and within 10 px of them (edges)."""
 GAIN = "Each map was multiplied by its gain, a factor that was fitted to the truth of the scene."
 SHOWN = f"""All maps of a scene share one colour scale. Errors are map less truth: red is too near, blue is too far,
 white is right; their scale is the same for all scenes. Grey pixels have no value. Maps too large for the page are
