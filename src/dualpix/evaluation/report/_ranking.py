@@ -107,8 +107,9 @@ def score_name(score: str) -> str:
 
 
 def score_text(score: str, value: float) -> str:
-    """The value of a score with the decimals that suit it."""
-    return number(value, _shown(score).digits)
+    """The name of a score, its value with the decimals that suit it, and its unit."""
+    name, _, unit = _shown(score).label.partition(", ")
+    return f"{name} {number(value, _shown(score).digits)} {unit}".rstrip()
 
 
 def number(value: float, digits: int) -> str:

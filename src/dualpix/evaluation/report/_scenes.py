@@ -10,7 +10,7 @@ from ..outcomes import Comparison
 from ..samples import LARGEST, fit_into, sampled
 from ._looks import COARSE, SIGNED, Look
 from ._pictures import STEPS, Scale, painted, photograph, ramp, shrunk
-from ._ranking import NOTHING, number, score_name, score_text
+from ._ranking import NOTHING, number, score_text
 
 SMALLEST = 160  # px, longer side of the smallest pictures
 ROOM = 14_000_000  # bytes for all scenes, so that the whole page stays under 15 MB
@@ -173,9 +173,10 @@ def _heading(comparison: Comparison, look: Look, method: str) -> Html:
     own = outcome.scores.get(protocol, {})
     if own.keys().isdisjoint(SPLIT):
         own = own | look.split(method)
-    scores = (f"{score_name(name)} {score_text(name, own[name])}" for name in (measure, *SPLIT) if name in own)
-    cost = f"{number(outcome.seconds, 2)} s, {number(outcome.megabytes, 0)} MB"
-    return element("h4", method, " ", element("small", ", ".join((*scores, cost))))
+    scores = (score_text(name, own[name]) for name in (measure, *SPLIT) if name in own)
+    figures = (*scores, f"{number(outcome.seconds, 2)} s", f"{number(outcome.megabytes, 0)} MB")
+    unbroken = (figure.replace(" ", "\N{NO-BREAK SPACE}") for figure in figures)
+    return element("h4", method, " ", element("small", ", ".join(unbroken)))
 
 
 def _row(look: Look, method: str, pictures: Pictures) -> Html:
