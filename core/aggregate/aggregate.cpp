@@ -34,24 +34,27 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 // The coupling of neighbours p, q on a path.
 struct Coupling {
   Messages messages;
-  bool robust;
-  float P, P_of_code, inverse_tau2, jump_ratio, farthest;
+  bool robust, one_sided;
+  float P, P_of_code, inverse_tau2, jump_ratio, farthest, inverse_r;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
         robust(o.disparity != nullptr),
+        one_sided(o.vertex != nullptr),
         P(std::min(o.penalty, kMostPenalty)),
         P_of_code(P * kCodeScale),
         inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
         jump_ratio(std::min(o.jump_penalty / P, 1e30f)),
-        farthest(std::max(o.farthest, kNear)) {}
+        farthest(std::max(o.farthest, kNear)),
+        inverse_r(one_sided ? 1.0f / std::max(o.fattening, kSmallest) : 0.0f) {}
 };
 
 // Compile-time constants of a pass.
-template <Messages m, bool r, int n>
+template <Messages m, bool r, bool o, int n>
 struct Kind {
   static constexpr Messages messages = m;
   static constexpr bool robust = r;
+  static constexpr bool one_sided = o;
   static constexpr int paths = n;  // from row to row: 1 (vertical) or 3 (and both diagonals)
 };
 
@@ -65,6 +68,14 @@ DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat d
   if (!K::robust) return {Pw, splat(1.0f)};
   const vfloat jump = dp - dq, r = min(jump * jump * c.inverse_tau2 + 1.0f, splat(1e15f));
   return {Pw, r * r};
+}
+
+// The weight of a pixel's evidence, g = 1 / (1 + (max(v - d, 0) / r)^2), for a match with vertex v and the disparity d
+// of the previous pass. Windows make near objects look larger, so a match that is too near is suspect, and one that is
+// too far is not.
+DUALPIX_INLINE vfloat one_sided_weight(const Coupling& c, vfloat v, vfloat d) {
+  const vfloat t = min(max(v - d, vfloat{}) * c.inverse_r, splat(1e15f));
+  return 1.0f / (t * t + 1.0f);
 }
 
 // -B / (2 A), 0 where A is 0. For the sums over all paths this is equation 5 of the paper, the disparity.
@@ -152,7 +163,7 @@ DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* we
 struct Maps {
   const float *alpha, *beta;
   const uint16_t* weights;
-  const float* disparity;
+  const float *disparity, *vertex;
   float *A, *B, *minimizer;
 };
 
@@ -164,7 +175,7 @@ struct Image {
     const size_t pixel = (size_t)y * w;
     auto plus = [pixel](auto* map) { return map ? map + pixel : nullptr; };
     return {maps.alpha + pixel, maps.beta + pixel, maps.weights + edges * pixel, plus(maps.disparity),
-            maps.A + pixel,     maps.B + pixel,    plus(maps.minimizer)};
+            plus(maps.vertex),  maps.A + pixel,    maps.B + pixel,               plus(maps.minimizer)};
   }
 
   // The weights of the steps up into row y on path k. They are stored with the pixels below, with the diagonals
@@ -173,6 +184,17 @@ struct Image {
     return row(std::min(y + 1, h - 1)).weights + (ptrdiff_t)(k ? 4 - k : 1) * w - kSteps[k];
   }
 };
+
+// The evidence of m pixels at x.
+template <class K>
+DUALPIX_INLINE Parabola evidence(const Coupling& c, const Maps& maps, ptrdiff_t x, int m) {
+  Parabola p = {load(maps.alpha + x, m), load(maps.beta + x, m)};
+  if (K::one_sided) {
+    const vfloat g = one_sided_weight(c, load(maps.vertex + x, m), load(maps.disparity + x, m));
+    p.A *= g, p.B *= g;
+  }
+  return p;
+}
 
 // ---- horizontal paths: eight rows at a time, one in each lane ---------------------------------------
 
@@ -208,8 +230,12 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
   const Maps maps = image.row(y);
   const int w = image.w, stride = RowBlock::kStride;
   const size_t between = (size_t)image.edges * w;
-  gather(rows_of(maps.alpha, w), w, n, block.at(0, RowBlock::kAlpha), stride);
-  gather(rows_of(maps.beta, w), w, n, block.at(0, RowBlock::kBeta), stride);
+  gather([&](int i, int x, int m) __attribute__((always_inline)) {
+    return evidence<K>(c, maps, (ptrdiff_t)i * w + x, m).A;
+  }, w, n, block.at(0, RowBlock::kAlpha), stride);
+  gather([&](int i, int x, int m) __attribute__((always_inline)) {
+    return evidence<K>(c, maps, (ptrdiff_t)i * w + x, m).B;
+  }, w, n, block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
     return c.P_of_code * load_weights(maps.weights + i * between + x, m);
   }, w, n, block.at(0, RowBlock::kN), stride);
@@ -235,19 +261,22 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
 // Calls run(Kind) with the constants of a pass.
 template <class Run>
 DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
-  auto with = [&](auto messages, auto robust) __attribute__((always_inline)) {
+  auto with = [&](auto messages, auto robust, auto one_sided) __attribute__((always_inline)) {
     if (paths == 3)
-      run(Kind<messages, robust, 3>());
+      run(Kind<messages, robust, one_sided, 3>());
     else
-      run(Kind<messages, robust, 1>());
+      run(Kind<messages, robust, one_sided, 1>());
   };
+  const std::true_type yes;
+  const std::false_type no;
   const std::integral_constant<Messages, Messages::paper> paper;
   const std::integral_constant<Messages, Messages::jumps> jumps;
   const std::integral_constant<Messages, Messages::exact> exact;
-  if (c.messages == Messages::paper) return with(paper, std::false_type());
-  if (c.messages == Messages::jumps) return with(jumps, std::false_type());
-  if (c.robust) return with(exact, std::true_type());
-  with(exact, std::false_type());
+  if (c.messages == Messages::paper) return with(paper, no, no);
+  if (c.messages == Messages::jumps) return with(jumps, no, no);
+  if (c.one_sided) return with(exact, yes, yes);
+  if (c.robust) return with(exact, yes, no);
+  with(exact, no, no);
 }
 
 DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupling& c, float local, RowBlock& block) {
@@ -270,7 +299,7 @@ struct Row {
 // m pixels at x.
 template <class K>
 DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m, float scale) {
-  const Parabola own = {load(maps.alpha + x, m), load(maps.beta + x, m)};
+  const Parabola own = evidence<K>(c, maps, x, m);
   const vfloat dp = K::robust ? load(maps.disparity + x, m) : vfloat{};
   if (K::robust) store(row.d + x, dp, m);
   vfloat A = load(maps.A + x, m), B = load(maps.B + x, m);
@@ -343,7 +372,8 @@ void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sig
 
 void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads) {
-  const Image image = {{alpha, beta, weights, options.disparity, A, B, options.minimizer}, h, w, options.edges};
+  const Image image = {{alpha, beta, weights, options.disparity, options.vertex, A, B, options.minimizer},
+                       h, w, options.edges};
   const Coupling coupling(options);
   const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;
   sweep(image, coupling, true, local, 1.0f, threads);

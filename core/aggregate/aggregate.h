@@ -25,6 +25,8 @@ struct Aggregation {
   float scale;             // factor of the sums: 1, or 1 / paths between iterations
   float jump_penalty;      // P2, instead of P for jumps of 2 px or more; only for Messages::jumps
   float farthest;          // T2, px: a jump this far is not smoothed; only for Messages::jumps
+  const float* vertex;     // of the matches alone, for the one-sided weight; null: every pixel counts in full
+  float fattening;         // r, px: a match this much nearer than `disparity` counts half; only with vertex
 };
 
 // A, B = scale * (local alpha, beta + sum of the messages of all paths). Except for exact messages, the local term is

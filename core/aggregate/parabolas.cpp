@@ -1,6 +1,7 @@
 #include "aggregate/parabolas.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/parallel.h"
 #include "common/simd.h"
@@ -32,6 +33,11 @@ void divide_row(float* alpha, float* beta, int w, const float* divisor) {
 }
 
 // The prior of section 3.4 of the paper, with a bound of its curvature.
+void vertex_row(const float* alpha, const float* beta, int w, float* vertex) {
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  for (int x = 0; x < w; ++x) vertex[x] = alpha[x] > 0 ? -0.5f * beta[x] / alpha[x] : kNone;
+}
+
 void add_row(float* alpha, float* beta, int w, const float* A, const float* B, float weight, float inverse_limit) {
   for (int x = 0; x < w; ++x) {
     const float share = weight / (1 + A[x] * inverse_limit);
@@ -50,19 +56,10 @@ void invalidate_row(float* alpha, float* beta, int w, float Ta) {
   }
 }
 
-// A' / (A' + sure) with 1 / A' = 1 / A + r^2 / 12:  A / (A (1 + r^2 sure / 12) + sure)
-DUALPIX_CLONES void trust(const float* A, float* most, const float* least, const unsigned char* textured, int n,
-                          float sure) {
-  for (int i = 0; i < n; ++i) {
-    const float r = most[i] - least[i];
-    most[i] = (float)textured[i] * (A[i] / (A[i] * (1 + r * r * (sure / 12)) + sure));
-  }
-}
-
 }  // namespace
 
 void condition(float* alpha, float* beta, int h, int w, const float* divisor, const std::vector<Prior>& priors,
-               float Ta, int threads) {
+               float Ta, float* vertex, int threads) {
   struct Scratch {
     explicit Scratch(int w) : between(w / 2 + 2), A(w), B(w) {}
     std::vector<float> between, A, B;
@@ -70,6 +67,7 @@ void condition(float* alpha, float* beta, int h, int w, const float* divisor, co
   parallel_for((h + kRows - 1) / kRows, threads, [&] { return Scratch(w); }, [&](int block, Scratch& fine) {
     for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
       const size_t row = (size_t)y * w;
+      if (vertex) vertex_row(alpha + row, beta + row, w, vertex + row);
       divide_row(alpha + row, beta + row, w, divisor);
       for (const Prior& prior : priors) {
         const float *A, *B;
@@ -85,13 +83,6 @@ void condition(float* alpha, float* beta, int h, int w, const float* divisor, co
       }
       invalidate_row(alpha + row, beta + row, w, Ta);
     }
-  });
-}
-
-void confidence(const float* A, float* most, const float* least, const unsigned char* textured, size_t count, float sure,
-                int threads) {
-  parallel_pixels(count, threads, [&](size_t begin, int n) {
-    trust(A + begin, most + begin, least + begin, textured + begin, n, sure);
   });
 }
 

@@ -1,4 +1,4 @@
-// Operations on single parabolas: priors before the aggregation, confidence after it.
+// Operations on single parabolas: priors before the aggregation.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,9 @@ struct Prior {
 };
 
 // In place: divides alpha and beta by the divisor of their column (for the border), adds the priors in their order, and
-// lowers every curvature below Ta to at most 1e-4 Ta. The vertex stays.
+// lowers every curvature below Ta to at most 1e-4 Ta. The vertex stays. vertex = that of alpha and beta as they come in,
+// minus infinity where alpha is 0; null: not wanted.
 void condition(float* alpha, float* beta, int h, int w, const float* divisor, const std::vector<Prior>& priors,
-               float Ta, int threads);
-
-// most = the confidence A' / (A' + sure) of every pixel, 0 where textured is 0. A' is the curvature A reduced by the
-// spread of the disparities around the pixel: 1 / A' = 1 / A + (most - least)^2 / 12. textured is 0 or 1.
-void confidence(const float* A, float* most, const float* least, const unsigned char* textured, size_t count, float sure,
-                int threads);
+               float Ta, float* vertex, int threads);
 
 }  // namespace dualpix

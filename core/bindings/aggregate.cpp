@@ -15,7 +15,7 @@ namespace {
 using Prior = std::tuple<Map, Map, int, float, float>;
 
 void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>& priors, float invalid_threshold,
-               int threads) {
+               int threads, std::optional<Output> vertex) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   require(alpha.data() != beta.data(), "alpha and beta must not be the same map");
@@ -33,17 +33,14 @@ void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>&
       require(map != alpha.data() && map != beta.data(), "a prior must not be alpha or beta");
     added.push_back({A.data(), B.data(), factor, weight, limit > 0 ? 1 / limit : 0.0f});
   }
+  if (vertex) {
+    same_shape(alpha, *vertex, "vertex must have the shape of alpha");
+    require(vertex->data() != alpha.data() && vertex->data() != beta.data(), "vertex must be a map of its own");
+  }
+  float* found = vertex ? vertex->data() : nullptr;
   nb::gil_scoped_release release;
   dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), added,
-                     invalid_threshold, threads);
-}
-
-void confidence(Map A, Output most, Map least, Mask textured, float sure, int threads) {
-  same_shape(A, most, "most must have the shape of A");
-  same_shape(A, least, "least must have the shape of A");
-  same_shape(A, textured, "textured must have the shape of A");
-  nb::gil_scoped_release release;
-  dualpix::confidence(A.data(), most.data(), least.data(), textured.data(), A.size(), sure, threads);
+                     invalid_threshold, found, threads);
 }
 
 // The number of edges of a pixel, from the shape of the weights.
@@ -66,7 +63,7 @@ void edge_weights(Map guide, OutputWeights weights, float sigma, int threads) {
 
 void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix::Messages messages, float penalty,
                std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
-               int threads, std::optional<Output> minimizer) {
+               int threads, std::optional<Output> minimizer, std::optional<Map> vertex, float fattening) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   const int edges = edges_of(weights, alpha);
@@ -75,19 +72,25 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
   require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
   require(!disparity || messages == dualpix::Messages::exact, "only exact messages take a disparity");
+  if (vertex) {
+    same_shape(alpha, *vertex, "vertex must have the shape of alpha");
+    require(disparity.has_value(), "a one-sided weight needs a disparity");
+    require(fattening > 0, "fattening must be above 0");
+  }
+  const float* matched = vertex ? vertex->data() : nullptr;
   const float* previous = disparity ? disparity->data() : nullptr;
-  const void* inputs[] = {alpha.data(), beta.data(), weights.data(), previous};
+  const void* inputs[] = {alpha.data(), beta.data(), weights.data(), previous, matched};
   for (const void* output : {A.data(), B.data()})
     require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
   require(A.data() != B.data(), "A and B must not be the same map");
   float* found = minimizer ? minimizer->data() : nullptr;
   if (minimizer) {
     same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
-    const void* others[] = {alpha.data(), beta.data(), weights.data(), A.data(), B.data()};
+    const void* others[] = {alpha.data(), beta.data(), weights.data(), A.data(), B.data(), matched};
     for (const void* other : others) require(other != found, "minimizer must be a map of its own or disparity");
   }
-  const dualpix::Aggregation options = {messages,   penalty, edges,        previous, found,
-                                        robust_tau, scale,   jump_penalty, farthest};
+  const dualpix::Aggregation options = {messages, penalty,      edges,    previous, found,    robust_tau,
+                                        scale,    jump_penalty, farthest, matched,  fattening};
   nb::gil_scoped_release release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
@@ -108,16 +111,17 @@ void bind_aggregate(nb::module_& m) {
       .value("exact", dualpix::Messages::exact)
       .value("jumps", dualpix::Messages::jumps);
   m.def("condition", condition, as_is("alpha"), as_is("beta"), as_is("divisor"), nb::kw_only(), "priors"_a,
-        "invalid_threshold"_a, "threads"_a,
+        "invalid_threshold"_a, "threads"_a, as_is("vertex").none() = nb::none(),
         "Divide by the border's divisor, add priors (A, B, factor, weight, limit), weaken invalid pixels, in place.\n"
-        "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0: no limit.");
-  m.def("confidence", confidence, as_is("A"), as_is("most"), as_is("least"), as_is("textured"), "sure"_a, "threads"_a,
-        "most = A' / (A' + sure), 1 / A' = 1 / A + (most - least)^2 / 12; 0 where not textured.");
+        "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0: no limit.\n"
+        "vertex = that of alpha and beta as they come in, minus infinity where alpha is 0.");
   m.def("edge_weights", edge_weights, as_is("guide"), as_is("weights"), "sigma"_a, "threads"_a,
         "weights = of the edges from a pixel to its neighbours: left, above and, with 4 edges, both diagonals above.");
   m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
         as_is("messages"), "penalty"_a, as_is("disparity").none(), "robust_tau"_a, "scale"_a,
         "jump_penalty"_a, "farthest"_a, "threads"_a, as_is("minimizer").none() = nb::none(),
-        "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).");
+        as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f,
+        "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).\n"
+        "With vertex, a pixel counts 1 / (1 + (max(vertex - disparity, 0) / fattening)^2).");
   m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
 }

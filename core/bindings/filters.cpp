@@ -2,6 +2,7 @@
 #include "bindings/arrays.h"
 #include "filters/guided.h"
 #include "filters/median.h"
+#include "filters/polish.h"
 #include "filters/regions.h"
 #include "filters/solver.h"
 
@@ -53,6 +54,15 @@ void weighted_median(Map d, std::optional<Map> confidence, Planes guide, Output 
   dualpix::weighted_median(in, out.data(), radius, sigma, threads);
 }
 
+void polish(Map d, Output out, float eps, int threads) {
+  check_number_of_pixels(d);
+  same_shape(d, out, "out must have the shape of d");
+  require(out.data() != d.data(), "out must not be d");
+  require(eps > 0, "eps must be above 0");
+  nb::gil_scoped_release release;
+  dualpix::polish(d.data(), out.data(), (int)d.shape(0), (int)d.shape(1), eps, threads);
+}
+
 void remove_speckles(Output d, int size, float step) {
   check_number_of_pixels(d);
   require(step >= 0, "step must not be below 0");
@@ -78,6 +88,8 @@ void bind_filters(nb::module_& m) {
   m.def("weighted_median", weighted_median, as_is("d"), as_is("confidence").none(), as_is("guide"), as_is("out"),
         nb::kw_only(), "radius"_a, "sigma"_a, "threads"_a,
         "out = the median of d around a pixel, weighted by the similarity of the guide.");
+  m.def("polish", polish, as_is("d"), as_is("out"), nb::kw_only(), "eps"_a, "threads"_a,
+        "out = d, smoothed where its variance in 5x5 pixels is well below eps.");
   m.def("remove_speckles", remove_speckles, as_is("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
   m.def("fill_holes", fill_holes, as_is("d"), "NaN pixels get the median of their neighbours, ring by ring, in place.");
 }

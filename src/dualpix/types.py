@@ -155,6 +155,12 @@ class Parabolas:
         For stereo: how well the views confirm each other at this scale.
     vertex : float32 map or None
         The disparity, if already computed.
+    matched : float32 map or None
+        Of evidence: the vertex of the local term alone, without priors; minus infinity where there is no texture.
+    texture : float32 map or None
+        Mean curvature of the matches around a pixel, at half the size.
+    spread : float32 map or None
+        What the disparities of the next coarser scale span around a pixel, px of that scale, at its size.
     """
 
     A: Map
@@ -164,6 +170,9 @@ class Parabolas:
     curvatures: tuple[float, ...] = ()
     agreement: Agreement | None = None
     vertex: Map | None = None
+    matched: Map | None = None
+    texture: Map | None = None
+    spread: Map | None = None
 
     def disparity(self, threads: int = 1) -> Map:
         """``d = -B / (2 A)``, 0 where A is 0."""

@@ -76,6 +76,8 @@ def aggregate(
         agreement=evidence.agreement,
         limits=evidence.limits,
         curvatures=(*evidence.curvatures, mean),
+        texture=evidence.texture,
+        spread=evidence.spread,
     )
 
 
@@ -124,7 +126,8 @@ def exact(
     """Exact messages, summed as a belief: A is the curvature of evidence and messages together.
 
     With ``robust_tau`` every pass starts from the same evidence and smooths less where the last pass found a step
-    (iteratively reweighted least squares). Without it, one pass is exact.
+    (iteratively reweighted least squares). With ``fattening`` it also trusts a match less that is nearer than the last
+    pass found. Without ``robust_tau``, one pass is exact.
     """
     # P = K mean(alpha)
     P = settings.penalty * mean
@@ -168,6 +171,8 @@ def one_pass(
         farthest=T2,
         threads=threads,
         minimizer=d_out,
+        vertex=None if d_in is None else evidence.matched,
+        fattening=settings.fattening,
     )
 
 

@@ -3,13 +3,20 @@
 `kinds.DualPixel.confidence` chooses between the absolute and the relative one; stereo always takes the relative one.
 """
 
+import math
+
 import numpy as np
 
-from .. import _core
 from ..types import Map, Mask, Parabolas
 
-SURE = 25.0  # curvature, px^-2, at which the confidence is 1/2: an uncertainty of about 0.2 px
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
+SURE = 0.25  # px; the expected error at which the confidence is 1/2
+
+# The expected error as a product of powers, fitted by benchmarks/sigma.py to scenes with known depth.
+SIGMA = {"constant": 0.3, "near": 0.3, "far": 0.25, "texture": -0.2, "curvature": -0.02}
+TEXTURE = 9  # px of the half-size map: window of the mean curvature
+NEAR, FAR = 11, 21  # px of the half-size map and of the coarser scale: windows in which disparities are compared
+STEP, CURVATURE = np.float32(0.02), np.float32(1e-5)  # px and px^-2: added, since no evidence is exact
 
 # The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
 # These give the published scores within 3 %. So does a third or three times any one of them.
@@ -17,25 +24,57 @@ GRADIENT, CONTRAST = np.float32(3), np.float32(3)  # intensities
 ROUGH = np.float32(0.03)  # px
 
 
-def margin(side: int) -> int:
-    """Pixels around a tile that the confidence needs: half the matching window."""
-    return side // 2
+def margin() -> int:
+    """Pixels around a tile that the expected error needs."""
+    return max(2 * (NEAR // 2), 4 * (FAR // 2)) + TEXTURE
 
 
-def absolute_confidence(belief: Parabolas, d: Map, side: int, threads: int) -> Map:
-    """In [0, 1], growing with the curvature A; 0 where there is no texture. Comparable between cameras.
+def expected_error(belief: Parabolas, d: Map) -> Map:
+    """sigma of every pixel, px: half of the errors are below 0.67 sigma. It is computed at half the size.
 
-    Exact messages over curvatures relative to the noise make A an inverse variance. Near a depth edge the matching
-    window, `side` px wide, mixes both sides. If its disparities spread evenly over a span r, their variance is
-    r^2 / 12. Variances add up: ``1 / A' = 1 / A + r^2 / 12``. The confidence is ``A' / (A' + SURE)``.
+    ``sigma = c (r + 0.02)^p (s + 0.02)^q (t + 1e-5)^-u (A + 1e-5)^-v``. r is the span of the disparities around the
+    pixel, s that of the coarser scale in a wider window, t the mean curvature of the matches around it, and A the
+    curvature of the belief. So blank regions, and the surroundings of depth edges, are unsure. A pixel without any
+    texture nearby may have any disparity of the range.
     """
     import cv2
 
+    assert belief.texture is not None and belief.textured is not None and belief.limits is not None
+    near = spread(np.ascontiguousarray(d[::2, ::2]), NEAR)
+    far = near if belief.spread is None else 2 * belief.spread
+    log_sigma = (
+        np.float32(SIGMA["constant"])
+        + np.float32(SIGMA["near"]) * np.log(near + STEP)
+        + np.float32(SIGMA["far"]) * np.log(far + STEP)
+        + np.float32(SIGMA["texture"]) * np.log(belief.texture + CURVATURE)
+        + np.float32(SIGMA["curvature"]) * np.log(belief.A[::2, ::2] + CURVATURE)
+    )
+    sigma = np.asarray(cv2.resize(np.exp(log_sigma), d.shape[::-1], interpolation=cv2.INTER_LINEAR), np.float32)
+    low, high = belief.limits
+    # the standard deviation of a uniform distribution over the range
+    np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
+    return sigma
+
+
+def absolute_confidence(sigma: Map, textured: Mask) -> Map:
+    """``1 / (1 + (sigma / SURE)^2)``, in [0, 1]; 0 where there is no texture. Comparable between cameras."""
+    return np.divide(textured, 1 + np.square(sigma / np.float32(SURE)), dtype=np.float32)
+
+
+def spread(d: Map, side: int = FAR) -> Map:
+    """What the disparities span in the window of `side` px around a pixel, px."""
+    import cv2
+
     window = np.ones((side, side), np.uint8)
-    most, least = (np.asarray(spread(d, window), np.float32) for spread in (cv2.dilate, cv2.erode))
-    assert belief.textured is not None
-    _core.confidence(belief.A, most, least, belief.textured, SURE, threads)
-    return most  # the kernel has overwritten it with the confidence
+    return np.asarray(cv2.dilate(d, window) - cv2.erode(d, window), np.float32)
+
+
+def mean_curvature(A: Map) -> Map:
+    """The mean of the curvatures around a pixel, at half the size."""
+    import cv2
+
+    half = A[::2, ::2]
+    return np.asarray(cv2.blur(half, (TEXTURE, TEXTURE), borderType=cv2.BORDER_REFLECT), np.float32)
 
 
 def relative_confidence(belief: Parabolas) -> Map:

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from ..camera.lens import Calibration
+from ..filters.polish import polished
 from ..filters.post import post_filter
 from ..run import Run
 from ..types import Map, Mask, Parabolas
@@ -24,12 +25,15 @@ class Maps:
     Attributes
     ----------
     d, confidence : float32 maps
+    sigma : float32 map or None
+        The expected error, px.
     agreed : mask or None
         1 where the other view confirms the disparity.
     """
 
     d: Map
     confidence: Map
+    sigma: Map | None = None
     agreed: Mask | None = None
 
 
@@ -54,6 +58,7 @@ def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan,
         replace(plan, curvatures=belief.curvatures),
         replace(belief, vertex=None),
         (*plan.notes, *found),
+        maps.sigma,
     )
 
 
@@ -72,17 +77,20 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str
 
 
 def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
-    """Disparity, clipped to the searched range, and confidence, in the matched frame.
+    """Disparity, clipped to the searched range and polished, expected error and confidence, in the matched frame.
 
     Pixels that the range does not cover have confidence 0. The belief's vertex map is overwritten.
     """
     assert belief.limits is not None
     d = belief.disparity(run.threads)
-    confidence = plan.method.confidence(belief, d, run)
+    sigma = plan.method.sigma(belief, d)
+    confidence = plan.method.confidence(belief, sigma)
     low, high = belief.limits
     confidence[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
     np.clip(d, low, high, out=d)
-    return Maps(d, confidence, agreed)
+    if plan.params.smoothing.polish:
+        d = polished(d, plan.params.smoothing.polish, run.threads)
+    return Maps(d, confidence, sigma, agreed)
 
 
 def to_input(maps: Maps, run: Run, *, frame: Frame) -> Maps:
@@ -90,7 +98,8 @@ def to_input(maps: Maps, run: Run, *, frame: Frame) -> Maps:
     agreed = maps.agreed
     if agreed is not None:
         agreed = (frame.back(agreed.astype(np.float32)) > 0.5).view(np.uint8)
-    return Maps(frame.back_disparity(maps.d), frame.back(maps.confidence), agreed)
+    sigma = None if maps.sigma is None else frame.back_disparity(maps.sigma)
+    return Maps(frame.back_disparity(maps.d), frame.back(maps.confidence), sigma, agreed)
 
 
 def emptied(maps: Maps, run: Run) -> Maps:
@@ -119,9 +128,12 @@ def masked(maps: Maps, run: Run) -> Maps:
     if maps.agreed is not None:
         hidden = maps.agreed == 0
         maps.d[hidden], maps.confidence[hidden] = np.nan, 0
+        if maps.sigma is not None:
+            maps.sigma[hidden] = np.nan
     return maps
 
 
 def turned_upright(maps: Maps, run: Run, *, frame: Frame) -> Maps:
     """The maps as a viewer shows the picture."""
-    return Maps(frame.upright(maps.d), frame.upright(maps.confidence))
+    sigma = None if maps.sigma is None else frame.upright(maps.sigma)
+    return Maps(frame.upright(maps.d), frame.upright(maps.confidence), sigma)

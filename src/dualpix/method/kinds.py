@@ -22,7 +22,7 @@ from .memory import dual_pixel_floats, stereo_floats
 from .notes import stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
-from .window import window_side, window_taps
+from .window import window_taps
 
 ORDER_SIDE = 128  # px, the longer side of the small views that decide the order
 
@@ -45,7 +45,11 @@ class Method(ABC):
         return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
 
     @abstractmethod
-    def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
+    def sigma(self, belief: Parabolas, d: Map) -> Map | None:
+        """The expected error of each disparity, px; None if the curvatures do not tell."""
+
+    @abstractmethod
+    def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
         """How far to trust each disparity, 0 to 1."""
 
     @abstractmethod
@@ -105,11 +109,15 @@ class DualPixel(Method):
         """The parabola at the lowest cost."""
         return match.local_parabolas(planes, span, self.params.matching, run.threads)
 
-    def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
-        """Absolute where A is an inverse variance, else relative."""
-        if not self._has_variances:
+    def sigma(self, belief: Parabolas, d: Map) -> Map | None:
+        """Known where A is an inverse variance."""
+        return confidence.expected_error(belief, d) if self._has_variances else None
+
+    def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
+        """By the expected error if it is known, else relative to the picture."""
+        if sigma is None or belief.textured is None:
             return confidence.relative_confidence(belief)
-        return confidence.absolute_confidence(belief, d, window_side(self.params.matching), run.threads)
+        return confidence.absolute_confidence(sigma, belief.textured)
 
     @property
     def _has_variances(self) -> bool:
@@ -158,11 +166,10 @@ class DualPixel(Method):
 
     def margins(self, disparities: range) -> Margins:
         """Those of the stages; a relative confidence needs the mean over the whole picture."""
-        side = window_side(self.params.matching)
         return Margins(
             match.margin(self.params.matching, disparities),
             aggregation.margin(self.params.aggregation),
-            confidence.margin(side) if self._has_variances else None,
+            confidence.margin() if self._has_variances else None,
             post.margin(self.params.smoothing),
         )
 
@@ -182,7 +189,11 @@ class Stereo(Method):
         """The parabola chosen among the candidates."""
         return chosen_parabolas(planes, span, self.params, run.threads)
 
-    def confidence(self, belief: Parabolas, d: Map, run: Run) -> Map:
+    def sigma(self, belief: Parabolas, d: Map) -> Map | None:
+        """Not known: curvatures are in the unit of the cost."""
+        return None
+
+    def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
         """Relative: curvatures are in the unit of the cost."""
         return confidence.relative_confidence(belief)
 

@@ -7,10 +7,12 @@ be others. All are parabolas, and parabolas add up. Pass yours as `priors=` to `
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from .. import _core
-from ..params.definitions import Matching, Scales
+from ..params import Params
 from ..types import Map, Parabolas
-from .confidence import near_texture
+from .confidence import mean_curvature, near_texture
 from .match import border_divisor
 from .scales import Level
 from .search import Span
@@ -53,18 +55,29 @@ def combine(
     coarser: Parabolas | None,
     priors: Sequence[Weighted],
     span: Span,
-    matching: Matching,
-    scales: Scales,
+    params: Params,
     threads: int,
 ) -> Parabolas:
     """The local term, weakened at the border, plus all priors, the coarser scale among them. In place.
 
     Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
     """
+    matching, scales = params.matching, params.scales
+    matched = np.empty_like(local.A) if params.aggregation.fattening else None
+    around = mean_curvature(local.A)
     textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching))
     if coarser:
         priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
     divisor = border_divisor(local.A.shape[1], span.disparities, matching)
     threshold = scales.invalid_threshold
-    _core.condition(local.A, local.B, divisor, priors=priors, invalid_threshold=threshold, threads=threads)
-    return replace(local, textured=textured, curvatures=coarser.curvatures if coarser else ())
+    _core.condition(
+        local.A, local.B, divisor, priors=priors, invalid_threshold=threshold, threads=threads, vertex=matched
+    )
+    return replace(
+        local,
+        textured=textured,
+        matched=matched,
+        texture=around,
+        spread=coarser.spread if coarser else None,
+        curvatures=coarser.curvatures if coarser else (),
+    )

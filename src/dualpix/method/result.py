@@ -20,7 +20,7 @@ class Result:
         ``d = x_left - x_right`` in pixels of the input: left(x, y) matches right(x - d, y). Larger is nearer. It has
         the shape of the left view; if an EXIF tag turns the view, the map is turned with it.
     confidence : float32 array, the same shape
-        In [0, 1], growing with the aggregated curvature, less near depth edges. 0 everywhere if a view is blank.
+        In [0, 1], falling with the expected error; 1/2 at 0.25 px. 0 everywhere if a view is blank.
     params : Params
         The parameters that were used, as in the plan.
     timings : dict
@@ -33,6 +33,9 @@ class Result:
         The aggregated parabolas, in the frame of the matched planes. They can serve as a prior.
     warnings : tuple of str
         What the user should know about the input and the match, a sentence each.
+    sigma : float32 array of the same shape, or None
+        The expected error in pixels of the input: half of the errors are below 0.67 sigma. None for presets whose
+        curvatures have no unit (those of the paper, and stereo).
     """
 
     disparity: Map
@@ -43,6 +46,7 @@ class Result:
     plan: Plan
     belief: Parabolas
     warnings: tuple[str, ...] = ()
+    sigma: Map | None = None
 
     @property
     def axis(self) -> str:

@@ -9,9 +9,11 @@ from dataclasses import replace
 from .. import _core
 from ..run import Run
 from ..types import Parabolas
+from .confidence import spread
 from .kinds import Method
 from .plan import Plan
 from .priors import Prior, Weighted, combine
+from .relief import fitted
 from .scales import Level, Pyramid
 from .search import Span
 
@@ -36,14 +38,20 @@ def solve(
     belief = coarser
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
-        belief = belief and replace(belief, vertex=None)  # only the range needed the map
+        method = replace(plan.method, params=fitted(plan.params, belief))
+        belief = belief and without_map(belief)
         given = [prior.at(level, run.threads) for prior in priors]
-        evidence = gather(level, span, plan.method, belief, given, run)
+        evidence = gather(level, span, method, belief, given, run)
         belief = None  # it is part of the evidence now
         curvature = plan.curvatures[level.number - 1] if plan.curvatures else None
-        belief = believe(evidence, level, plan.method, plan.passes[level.number - 1], curvature, run)
+        belief = believe(evidence, level, method, plan.passes[level.number - 1], curvature, run)
     assert belief is not None
     return replace(belief, limits=plan.search.limits_of(span))
+
+
+def without_map(belief: Parabolas) -> Parabolas:
+    """What the finer scale still needs of a belief: the parabolas, and how much its disparities vary."""
+    return replace(belief, vertex=None, texture=None, spread=spread(belief.disparity()))
 
 
 def gather(
@@ -52,8 +60,8 @@ def gather(
     """The evidence of a scale: its local term and all priors."""
     with run.stage("matching", level.number):
         _core.release_free_memory()  # the gaps that the maps of a coarser scale leave in the heap
-        local, params = method.match(level.planes, span, run), method.params
-        return combine(local, coarser, priors, span, params.matching, params.scales, run.threads)
+        local = method.match(level.planes, span, run)
+        return combine(local, coarser, priors, span, method.params, run.threads)
 
 
 def believe(

@@ -72,6 +72,7 @@ WIDE = that("candidates", "of 2 or more", lambda candidates: candidates >= 2)
 LOWEST = equals("choice", (0.0, 0.0))
 PASSES = that("iterations", "of 2 or more on some scale", lambda passes: passes == "auto" or max(passes) > 1)
 SCALES = that("iterations", "for 2 or more scales", lambda passes: passes == "auto" or len(passes) > 1)
+ROBUST = that("robust_tau", "above 0", lambda tau: min(tau if isinstance(tau, tuple) else (tau,)) > 0)
 GUIDED = equals("filter", "guided")
 SOLVER = equals("filter", "solver")
 FILTERED = that("filter", "other than none", lambda name: name != "none")
@@ -251,6 +252,15 @@ class Aggregation(Group):
         unit="px",
         needs=equals("messages", "exact") & PASSES,
     )
+    fattening: float = parameter(
+        Real(0, 1e3),
+        "Windows make near objects look larger than they are. From the second pass on, a match that is nearer than the "
+        "last pass found counts less: half if it is this much nearer. A match that is farther counts in full. Usual: "
+        "0.2 to 0.5; 0 turns it off.",
+        symbol="r",
+        unit="px of the scale",
+        needs=equals("messages", "exact") & PASSES & ROBUST & ONE_MINIMUM,
+    )
     edge_sigma: float = parameter(
         Real(0.01, 1e4),
         "Difference in brightness between two pixels of the guide at which smoothing across them falls to 1/e (37 %). "
@@ -289,6 +299,14 @@ class Scales(Group):
         "for a stereo pair a calib.txt beside the left view may set it.",
         unit="px",
     )
+    relief: float = parameter(
+        Real(0, 10),
+        "The steepness for which window and penalty are meant: how much the disparity typically changes from one pixel "
+        "to the next. Each scale after the first measures it in the result of the coarser one. Steeper pictures get "
+        "smaller windows and less smoothing, flatter ones the reverse. 0 keeps window and penalty as they are.",
+        unit="px/px",
+        needs=SCALES & ONE_MINIMUM,
+    )
     prior_weight: float = parameter(
         Real(0, 10),
         "How much a scale trusts the result of the coarser one before it. Larger is smoother, 0 ignores it. Usual: 0 "
@@ -314,8 +332,14 @@ class Scales(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothing(Group):
-    """An optional filter that smooths the finished map along the edges of the guide."""
+    """What smooths the finished map: small steps are removed, and an optional filter follows the edges of the guide."""
 
+    polish: float = parameter(
+        Real(0, 1e3),
+        "Removes small steps and ridges from the finished map. Differences well below this value within 5x5 pixels are "
+        "smoothed, larger ones stay. 0 turns it off.",
+        unit="px",
+    )
     filter: str = parameter(
         Choice("none", "guided", "solver"),
         "Smooths the finished map. none: leaves it. guided: the guided filter, which is fast. solver: the bilateral "

@@ -1,0 +1,35 @@
+"""The relief of a scene, and the window and the penalty that suit it.
+
+A large window and strong smoothing suit a scene of few, flat surfaces: they remove noise. On steep surfaces a window
+mixes disparities, and smoothing makes stairs. The coarser scale tells which kind of scene it is: slopes in px per px are
+the same at every scale.
+"""
+
+import math
+
+import numpy as np
+
+from ..params import Params
+from ..types import Parabolas
+
+STEEPEST, FLATTEST = 0.27, 1.2  # bounds of the factor of the penalty
+WINDOW = 0.7  # the factor of the window is that of the penalty to this power
+SAMPLE = 200_000  # pixels that the relief is measured in
+
+
+def relief_of(belief: Parabolas) -> float:
+    """The median change of the disparity from one pixel to the next along x, px/px."""
+    d = belief.disparity()
+    step = max(1, math.isqrt(d.size // SAMPLE))
+    return float(np.median(np.abs(np.diff(d[::step], axis=1)[:, ::step]))) if d.shape[1] > 1 else 0.0
+
+
+def fitted(params: Params, coarser: Parabolas | None) -> Params:
+    """The parameters with the window and the penalty that suit the relief of the coarser scale.
+
+    For the relief s, ``f = relief / s``, bounded: the penalty is multiplied by f, and the window by f^0.7.
+    """
+    if coarser is None or not params.scales.relief:
+        return params
+    f = min(max(params.scales.relief / max(relief_of(coarser), 1e-9), STEEPEST), FLATTEST)
+    return params.replace(window=params.matching.window * f**WINDOW, penalty=params.aggregation.penalty * f)
