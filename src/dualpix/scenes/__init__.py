@@ -1,0 +1,6 @@
+"""Random scenes with known depth, rendered as dual-pixel pairs: `draw` chooses one, `make` renders it."""
+
+from .make import Shot, make
+from .recipe import Recipe, draw
+
+__all__ = ["Recipe", "Shot", "draw", "make"]
