@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .optics import Kernel, Optics, Spot
+from .optics import Kernel, Optics
 
 Array = npt.NDArray[np.float32]
 Box = tuple[slice, slice]
@@ -72,18 +72,13 @@ class Field:
         if len(rows) == len(columns) == 1:
             return _convolved(layer, self._spots[0][0].kernel(disparity, view))
         blurred = np.zeros_like(layer)
-        for spot, share in self._parts(rows, columns):
-            part = bounds(share * layer[..., -1] > 0, ceil(spot.reach(disparity)) + 1)
+        for i, j in np.ndindex(len(rows), len(columns)):
+            spot = self._spots[i][j]
+            part = _part(layer[..., -1], rows[i], columns[j], ceil(spot.reach(disparity)) + 1)
             if part is not None:
-                blurred[part] += _convolved(layer[part] * share[part][..., None], spot.kernel(disparity, view))
+                share = rows[i][part[0], None] * columns[j][part[1]]
+                blurred[part] += _convolved(layer[part] * share[..., None], spot.kernel(disparity, view))
         return blurred
-
-    def _parts(self, rows: Array, columns: Array) -> Iterator[tuple[Spot, Array]]:
-        """Each spot with its share in every pixel; the shares of a pixel have the sum 1."""
-        for row, down in zip(self._spots, rows, strict=True):
-            for spot, across in zip(row, columns, strict=True):
-                if down.any() and across.any():
-                    yield spot, down[:, None] * across
 
 
 def render(surfaces: Sequence[Surface], field: Field, view: int) -> Array:
@@ -154,11 +149,26 @@ def _layers(surfaces: Sequence[Surface], field: Field) -> Iterator[tuple[int, Bo
 def _shares(size: int, nodes: int, margin: int) -> Array:
     """(nodes, size + 2 margin): linear weights of the nodes, from the first to the last pixel of the picture."""
     place = np.clip(np.arange(-margin, size + margin) / max(size - 1, 1), 0, 1) * (nodes - 1)
-    return np.maximum(1 - np.abs(place - np.arange(nodes)[:, None]), 0).astype(np.float32)
+    return np.asarray(np.maximum(1 - np.abs(place - np.arange(nodes)[:, None]), 0), np.float32)
+
+
+def _part(cover: Array, down: Array, across: Array, margin: int) -> Box | None:
+    """The box around what a node has a share in, with a margin; None if that is nothing."""
+    rows, columns = np.flatnonzero(down), np.flatnonzero(across)
+    if rows.size == 0 or columns.size == 0:
+        return None
+    lit = bounds(cover[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] > 0, 0)
+    if lit is None:
+        return None
+    (top, bottom), (left, right) = ((part.start, part.stop) for part in lit)
+    return (
+        slice(max(rows[0] + top - margin, 0), rows[0] + bottom + margin),
+        slice(max(columns[0] + left - margin, 0), columns[0] + right + margin),
+    )
 
 
 def _convolved(layer: Array, kernel: Kernel) -> Array:
     import cv2
 
     flipped = kernel[::-1, ::-1]  # filter2D correlates: flipped, it convolves
-    return np.asarray(cv2.filter2D(layer, -1, flipped, borderType=cv2.BORDER_CONSTANT), np.float32)
+    return np.asarray(cv2.filter2D(layer, -1, flipped, borderType=cv2.BORDER_CONSTANT), np.float32).reshape(layer.shape)

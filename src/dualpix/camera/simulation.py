@@ -16,14 +16,19 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..io import as_image
-from ..params.rules import Real, Whole, check
+from ..params.rules import Real, Rule, Whole, check
 from ..types import full_scale, same_size
 from .layers import EDGE, LAYER, Array, Field, Surface, render, stretch
 from .optics import HALF_DISC, LEFT, RIGHT, Optics
 from .truth import fill_from_background, seen_from_left
 
-SENSOR = {"noise": Real(0, 1), "shot_noise": Real(0, 1), "vignetting": Real(0, 1), "seed": Whole(0, 2**32 - 1)}
-SENSOR["softness"] = Real(0, 10)
+SENSOR: dict[str, Rule] = {
+    "noise": Real(0, 1),
+    "shot_noise": Real(0, 1),
+    "vignetting": Real(0, 1),
+    "seed": Whole(0, 2**32 - 1),
+    "softness": Real(0, 10),
+}
 
 
 def simulate(
@@ -78,9 +83,7 @@ def simulate(
     depth = np.pad(depth, margin, mode="symmetric")
     behind = _background(depth, reach=2 * margin)
     hidden = behind != np.arange(depth.size).reshape(depth.shape)
-    background = Surface(
-        scene.reshape(depth.size, -1)[behind], np.where(hidden, depth.ravel()[behind], np.inf), hidden
-    )
+    background = Surface(scene.reshape(depth.size, -1)[behind], np.where(hidden, depth.ravel()[behind], np.inf), hidden)
 
     def surfaces(view: int) -> Sequence[Surface]:
         return Surface(scene, depth, stretch(depth, view)), background

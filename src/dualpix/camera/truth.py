@@ -31,8 +31,7 @@ def seen_from_left(depth: Array) -> Array:
     target = np.rint(x)
     on = (target >= 0) & (target < width)
     np.maximum.at(nearest, (row[on], target[on].astype(np.intp)), depth[on])
-    seen = np.where(nearest > seen + EDGE, nearest, seen)
-    return seen
+    return np.where(nearest > seen + EDGE, nearest, seen)
 
 
 def fill_from_background(seen: Array) -> Array:

@@ -23,9 +23,7 @@ def _size(context: click.Context, _: click.Parameter, text: str) -> tuple[int, i
 )
 @click.option("--count", type=int, default=50, help="Number of scenes.")
 @click.option("--seed", type=int, default=0, help="The same seed gives the same scenes.")
-@click.option(
-    "--size", callback=_size, default="640x448", metavar="WIDTHxHEIGHT", help="Size of the views, in pixels."
-)
+@click.option("--size", callback=_size, default="640x448", metavar="WIDTHxHEIGHT", help="Size of the views, in pixels.")
 @optics_option("A random pupil for every scene by default.")
 @force_option
 @quiet_option

@@ -13,11 +13,12 @@ from ..io import OutputSet, encode_map, encode_png, output_folder
 from ..io.sidecar import SIGN, statistics, to_json
 from ..params.rules import Whole, check
 from ..run import Progress, Step
+from .draw import draw
 from .make import Shot, make
-from .recipe import Recipe, draw
+from .recipe import Recipe
 
 NAMES = ("l.png", "r.png", "d.npy", "scene.json")  # the last one completes a scene
-COUNT, SEED, SIDE = Whole(1, 100_000), Whole(0, 2**32 - 1), Whole(32, 8192)
+COUNT, SEED, SIDE = Whole(1, 100_000), Whole(0, 2**32 - 1), Whole(32, 4096)
 
 
 class Written(NamedTuple):
@@ -89,6 +90,8 @@ def _is_there(place: Path, recipe: Recipe) -> bool:
     OutputError
         If it holds something else.
     """
+    if place.exists() and not place.is_dir():
+        raise OutputError(f"{place}: is not a folder: choose another place")
     if not any((place / name).exists() for name in NAMES):
         return False
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from ..camera.layers import Array, Box, Field
 from ..camera.simulation import Sensor, shoot
 from .recipe import Camera, Ground, Light, Recipe, Thing
-from .shapes import outline
+from .shapes import outline, own_axes
 from .stack import Stack
 from .textures import fractal, paint
 
@@ -25,30 +26,35 @@ class Shot(NamedTuple):
 
 def make(recipe: Recipe) -> Shot:
     """Render a scene. The same recipe gives the same values."""
-    shape = recipe.height, recipe.width
-    field = Field(recipe.optics, shape, max(abs(recipe.far), abs(recipe.near)))
-    stack = _laid_out(recipe, field.margin)
     camera = recipe.camera
+    field = Field(recipe.optics, (recipe.height, recipe.width), max(abs(recipe.far), abs(recipe.near)))
+    stack = _laid_out(recipe, field.margin)
     _light(stack, recipe.light)
-    bright = float(np.percentile(stack.front.mean(2), 95))
-    stack.lit(camera.exposure / max(bright, 1e-6))
+    bright = float(np.percentile(stack.colour.mean(2), 95))
+    stack.light(camera.exposure / max(bright, 1e-6))
+    channels = slice(1, 2) if camera.grey else slice(3)
+    surfaces = partial(stack.surfaces, reach=2 * field.margin, channels=channels)
     sensor = Sensor(camera.noise, camera.shot_noise, camera.vignetting, camera.seed, camera.softness)
-    left, right = (_stored(view, camera) for view in shoot(stack.surfaces, field, sensor))
+    left, right = (_stored(view, camera) for view in shoot(surfaces, field, sensor))
     return Shot(left, right, stack.truth()[field.frame])
 
 
 def _laid_out(recipe: Recipe, margin: int) -> Stack:
+    """Background and objects, far ones first."""
     height, width = recipe.height + 2 * margin, recipe.width + 2 * margin
     y, x = np.indices((height, width), np.float32) - np.float32(margin)
-    x, y = x / recipe.width, y / recipe.height
-    depth, second = _ground_depth(recipe.ground, x, y)
+    depth, second = _ground_depth(recipe.ground, x / recipe.width, y / recipe.height)
     colour = paint(recipe.ground.texture, height, width)
     if second.any():
         colour = np.where(second[..., None], paint(recipe.ground.second, height, width), colour)
-    extent = recipe.near - recipe.far
-    stack = Stack(colour, recipe.far + extent * depth)
-    for thing in sorted(recipe.things, key=lambda each: each.depth):
-        _put(stack, thing, recipe, margin)
+    stack = Stack(colour, recipe.far + (recipe.near - recipe.far) * depth)
+    placed = []
+    for thing in recipe.things:
+        centre = round(thing.y * recipe.height) + margin, round(thing.x * recipe.width) + margin
+        behind = float(depth[centre])
+        placed.append((behind + thing.depth * (1 - behind), centre, thing))
+    for middle, centre, thing in sorted(placed, key=lambda each: each[0]):
+        _put(stack, thing, middle, centre, recipe)
     return stack
 
 
@@ -70,70 +76,78 @@ def _ground_depth(ground: Ground, x: Array, y: Array) -> tuple[Array, npt.NDArra
     return np.clip(depth, 0, 1).astype(np.float32), second
 
 
-def _put(stack: Stack, thing: Thing, recipe: Recipe, margin: int) -> None:
-    """Draw an object into the stack, with its shadow behind it."""
+def _put(stack: Stack, thing: Thing, middle: float, centre: tuple[int, int], recipe: Recipe) -> None:
+    """Draw an object into the stack, in place, with its shadow on what is behind it; `middle` is its depth."""
     import cv2
 
     radius = thing.size * recipe.height
     cover = outline(thing, radius)
-    centre = round(thing.y * recipe.height) + margin, round(thing.x * recipe.width) + margin
-    box, inside = _placed(centre, cover.shape[0], stack.front.shape)
-    if cover[inside].size == 0:
-        return
-    half = cover.shape[0] // 2
-    v, u = np.indices(cover.shape, np.float32)[(slice(None), *inside)] / np.float32(radius) - np.float32(half / radius)
-    depth, shade = _relief(thing, u, v)
+    box, inside = _placed(centre, len(cover), stack.disparity.shape)
+    half = len(cover) // 2
+    v, u = (np.indices(cover.shape, np.float32)[(slice(None), *inside)] - half) / np.float32(radius)
+    depth, shade = _relief(thing, middle, u, v)
+    disparity = np.asarray(recipe.far + (recipe.near - recipe.far) * depth, np.float32)
     colour = paint(thing.texture, *cover.shape)[inside] * shade[..., None]
-    disparity = recipe.far + (recipe.near - recipe.far) * depth
     if thing.shadow:
-        soft = cv2.GaussianBlur(np.pad(cover, 8), (0, 0), max(radius / 6, 2))[8:-8, 8:-8]
-        stack.front[box] *= (1 - thing.shadow * soft[inside])[..., None]
-    stack.put(box, colour, disparity.astype(np.float32), cover[inside])
+        visible = cover[inside] * (disparity > stack.disparity[box])
+        soft = cv2.GaussianBlur(visible, (0, 0), max(radius / 6, 2))
+        stack.colour[box] *= 1 - thing.shadow * np.asarray(soft, np.float32)[..., None]
+    stack.put(box, colour, disparity, cover[inside])
 
 
 def _placed(centre: tuple[int, int], side: int, shape: tuple[int, ...]) -> tuple[Box, Box]:
-    """Where a square lies in the picture, and the part of it that does."""
-    boxes = []
-    for middle, size in zip(centre, shape, strict=False):
-        start = middle - side // 2
-        low, high = max(start, 0), max(min(start + side, size), max(start, 0))
-        boxes.append((slice(low, high), slice(low - start, high - start)))
-    return (boxes[0][0], boxes[1][0]), (boxes[0][1], boxes[1][1])
+    """Where a square around a pixel lies in the picture, and the part of the square that does."""
+    start = [middle - side // 2 for middle in centre]
+    low = [max(first, 0) for first in start]
+    high = [min(first + side, size) for first, size in zip(start, shape, strict=True)]
+    rows, columns = (slice(a, b) for a, b in zip(low, high, strict=True))
+    top, left = (slice(a - first, b - first) for a, b, first in zip(low, high, start, strict=True))
+    return (rows, columns), (top, left)
 
 
-def _relief(thing: Thing, u: Array, v: Array) -> tuple[Array, Array]:
+def _relief(thing: Thing, middle: float, u: Array, v: Array) -> tuple[Array, Array]:
     """Depth of an object, 0 to 1, and how bright its surface is lit; (u, v) from its centre, 1 at its outline."""
-    cos, sin = np.cos(thing.turn), np.sin(thing.turn)
-    along = u * cos + v * sin
-    depth = thing.depth + thing.slope_x * u + thing.slope_y * v
+    p, q = own_axes(thing, u, v)
+    depth = middle + thing.slope_x * u + thing.slope_y * v
     shade = np.ones_like(u)
     if thing.shape == "box":  # two fronts that meet in an edge
-        fold = along - thing.slope_y
-        depth -= (0.15 + np.abs(thing.slope_x)) * np.where(fold > 0, fold, -0.3 * fold)
+        fold = p - thing.slope_y
+        depth -= (0.15 + abs(thing.slope_x)) * np.where(fold > 0, fold, -0.3 * fold)
         shade = np.where(fold > 0, 0.6, 1.0)
     if thing.bulge:
-        height = np.sqrt(np.maximum(1 - u**2 - v**2, 0))
+        height = np.sqrt(np.maximum(1 - p**2 - q**2, 0))
         depth += thing.bulge * (height - 0.5)
         shade = 0.35 + 0.65 * np.clip((height - 0.5 * u - 0.5 * v) / 1.2, 0, 1)
-    return np.clip(depth, 0, 1).astype(np.float32), shade.astype(np.float32)
+    return np.asarray(np.clip(depth, 0, 1), np.float32), np.asarray(shade, np.float32)
 
 
 def _light(stack: Stack, light: Light) -> None:
     """Shade everything smoothly, in place; the same for what is hidden."""
     rng = np.random.default_rng(light.seed)
-    height, width = stack.front.shape[:2]
+    height, width = stack.disparity.shape
     y, x = np.indices((height, width), np.float32)
     slope = (x / width - 0.5) * np.cos(light.direction) + (y / height - 0.5) * np.sin(light.direction)
     shade = np.exp(light.strength * (0.4 * fractal(rng, height, width, 2.2) + 1.5 * slope))
     for _ in range(light.dark_parts):
         cy, cx, ry, rx = rng.random(4) * (height, width, height / 3, width / 3) + (0, 0, height / 12, width / 12)
         far = np.hypot((x - cx) / rx, (y - cy) / ry)
-        shade *= 1 - light.darkness / (1 + np.exp(8 * (far - 1)))
-    stack.lit(shade)
+        shade *= 1 - light.darkness / (1 + np.exp(4 * (far - 1)))
+    stack.light(shade)
+    if light.highlights:
+        stack.colour[...] += _highlights(light.highlights, rng, height, width)[..., None]
+
+
+def _highlights(count: int, rng: np.random.Generator, height: int, width: int) -> Array:
+    """Small points that are brighter than white."""
+    import cv2
+
+    points = np.zeros((height, width), np.uint8)
+    for x, y, radius, value in rng.random((count, 4)) * (width, height, 2, 155) + (0, 0, 0.5, 100):
+        cv2.circle(points, (round(16 * x), round(16 * y)), round(16 * radius), value, -1, cv2.LINE_AA, 4)
+    return np.asarray(points / 40, np.float32)
 
 
 def _stored(view: Array, camera: Camera) -> npt.NDArray[Any]:
-    if camera.grey:
-        view = view[..., 1]
+    view = view[..., 0] if camera.grey else view
     top, dtype = (255, np.uint8) if camera.bits == 8 else (65535, np.uint16)
     return np.asarray(np.rint(top * np.clip(view, 0, 1) ** (1 / camera.gamma)).astype(dtype))

@@ -32,12 +32,17 @@ class Stack:
         self._colour[0], self._disparity[0], self._cover[0] = colour, disparity, 1
 
     @property
-    def front(self) -> Array:
-        """The colours of the nearest surface; they may be changed in place."""
-        return self._colour[0]
+    def colour(self) -> Array:
+        """The colours of the nearest surface; a view, to be changed in place."""
+        return np.asarray(self._colour[0])
 
-    def put(self, box: Box, colour: Array, disparity: Array, cover: Array) -> npt.NDArray[np.bool_]:
-        """Add an object in front, in place; return where it is. Where it lies behind the front surface, it is left out.
+    @property
+    def disparity(self) -> Array:
+        """The disparities of the nearest surface."""
+        return np.asarray(self._disparity[0])
+
+    def put(self, box: Box, colour: Array, disparity: Array, cover: Array) -> None:
+        """Add an object in front, in place. Where it lies behind the nearest surface, it is left out.
 
         Where it lies less than `EDGE` in front, it replaces what it covers; else that stays behind it.
         """
@@ -50,17 +55,27 @@ class Stack:
         self._cover[1][box][here] = kept[here]
         for maps, values in ((self._colour, colour), (self._disparity, disparity), (self._cover, cover)):
             maps[0][box][here] = values[here]
-        return here
 
-    def surfaces(self, view: int) -> Sequence[Surface]:
-        """Return the surfaces for `render`."""
-        slanted = stretch(self._disparity[0], view)
-        covers = (self._cover[0] * slanted, *self._cover[1:])
-        return [Surface(*each) for each in zip(self._colour, self._disparity, covers, strict=True)]
-
-    def lit(self, shade: Array | float) -> None:
+    def light(self, shade: Array | float) -> None:
         """Multiply the colours of all surfaces, in place."""
         self._colour *= np.asarray(shade, np.float32)[..., None]
+
+    def surfaces(self, view: int, reach: int, channels: slice) -> Sequence[Surface]:
+        """Return the surfaces for `render`.
+
+        Parameters
+        ----------
+        view
+            `LEFT` or `RIGHT`.
+        reach
+            What is hidden more than this far from an edge, in pixels, is left out.
+        channels
+            The colours wanted.
+        """
+        covers = self._cover * self._near_edges(reach)
+        covers[0] = self._cover[0] * stretch(self._disparity[0], view)
+        parts = zip(self._colour[..., channels], self._disparity, covers, strict=True)
+        return [Surface(*part) for part in parts]
 
     def truth(self) -> Array:
         """Return the disparity of the left view, NaN where nothing known is seen."""
@@ -69,3 +84,10 @@ class Stack:
             np.maximum(seen, seen_from_left(np.where(cover >= 0.5, disparity, np.nan)), out=seen)
         return np.where(np.isfinite(seen), seen, np.float32(np.nan))
 
+    def _near_edges(self, reach: int) -> npt.NDArray[np.bool_]:
+        import cv2
+
+        square = np.ones((3, 3), np.uint8)
+        step = cv2.dilate(self._disparity[0], square) - cv2.erode(self._disparity[0], square) > EDGE
+        side = 2 * reach + 1
+        return np.asarray(cv2.dilate(step.astype(np.uint8), np.ones((side, side), np.uint8)), bool)

@@ -8,9 +8,8 @@ from string import ascii_letters, digits
 import numpy as np
 import numpy.typing as npt
 
-from .recipe import Rng, Texture
-
-Array = npt.NDArray[np.float32]
+from ..camera.layers import Array
+from .recipe import Texture
 
 FONTS = 8  # OpenCV's Hershey fonts have the numbers 0 to 7
 COVERED = 2.0  # times: leaves are dropped until their areas together exceed the picture's this much
@@ -25,7 +24,9 @@ def paint(texture: Texture, height: int, width: int) -> Array:
     return np.asarray((mean + texture.contrast * (picture - mean)) * uneven[..., None], np.float32)
 
 
-def fractal(rng: Rng, height: int, width: int, exponent: float, stretch: float = 1.0, turn: float = 0.0) -> Array:
+def fractal(
+    rng: np.random.Generator, height: int, width: int, exponent: float, stretch: float = 1.0, turn: float = 0.0
+) -> Array:
     """Return noise with mean 0 and STD 1 whose amplitude falls as ``1 / frequency ** exponent``.
 
     It is stretched by a factor in the direction `turn`.
@@ -43,7 +44,7 @@ def fractal(rng: Rng, height: int, width: int, exponent: float, stretch: float =
 # ---- the patterns ----------------------------------------------------------------------------------------
 
 
-def _leaves(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _leaves(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     """Ellipses and boxes of all sizes, each over those before it."""
     import cv2
 
@@ -70,22 +71,22 @@ def _leaves(texture: Texture, rng: Rng, height: int, width: int) -> Array:
     return _decoded(canvas)
 
 
-def _fractal(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _fractal(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     return _mapped(fractal(rng, height, width, texture.exponent), texture)
 
 
-def _grain(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _grain(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     """Wood, cloth or brushed metal: noise that is stretched in one direction."""
     return _mapped(fractal(rng, height, width, texture.exponent, rng.uniform(4, 12), texture.turn), texture)
 
 
-def _stripes(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _stripes(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     along, _ = _turned(texture.turn, height, width)
     wobble = texture.scale * 0.1 * rng.random() * fractal(rng, height, width, 2)
     return _blended(_edge(along + wobble, texture.scale, rng.uniform(0.2, 0.8)), texture)
 
 
-def _tiles(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _tiles(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     """Checks, or tiles with joints, each a little different."""
     along, across = _turned(texture.turn, height, width)
     duty = 0.5 if rng.random() < 0.4 else rng.uniform(0.85, 0.95)
@@ -97,7 +98,7 @@ def _tiles(texture: Texture, rng: Rng, height: int, width: int) -> Array:
     return np.asarray(_blended(np.asarray(part, np.float32), texture) * each[..., None], np.float32)
 
 
-def _letters(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _letters(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     """Printed lines of letters and figures."""
     import cv2
 
@@ -113,17 +114,17 @@ def _letters(texture: Texture, rng: Rng, height: int, width: int) -> Array:
         if rng.random() < 0.85:
             cv2.putText(ink, text, start, int(rng.integers(FONTS)), line / 25, 255, thick, cv2.LINE_AA)
     turn = cv2.getRotationMatrix2D((size / 2, size / 2), np.degrees(texture.turn), 1)
-    turn[:, 2] -= (size - width) / 2, (size - height) / 2
-    ink = cv2.warpAffine(ink, turn, (width, height), flags=cv2.INTER_LINEAR)
-    return _blended(np.asarray(1 - ink.astype(np.float32) / 255, np.float32), texture)
+    moved = turn - np.array([(0, 0, (size - width) / 2), (0, 0, (size - height) / 2)])
+    turned = cv2.warpAffine(ink, moved, (width, height), flags=cv2.INTER_LINEAR)
+    return _blended(np.asarray(1 - turned / 255, np.float32), texture)
 
 
-def _blank(texture: Texture, rng: Rng, height: int, width: int) -> Array:
+def _blank(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     """One colour with a faint and smooth change."""
     return _blended(0.5 + 0.05 * fractal(rng, height, width, 2.5), texture)
 
 
-PATTERNS: dict[str, Callable[[Texture, Rng, int, int], Array]] = {
+PATTERNS: dict[str, Callable[[Texture, np.random.Generator, int, int], Array]] = {
     "leaves": _leaves,
     "fractal": _fractal,
     "grain": _grain,
@@ -165,7 +166,7 @@ def _mapped(noise: Array, texture: Texture) -> Array:
 
 
 def _code(colour: tuple[float, float, float]) -> npt.NDArray[np.uint8]:
-    return np.rint(255 * np.sqrt(np.array(colour))).astype(np.uint8)
+    return np.asarray(np.rint(255 * np.sqrt(np.array(colour))), np.uint8)
 
 
 def _decoded(canvas: npt.NDArray[np.uint8]) -> Array:

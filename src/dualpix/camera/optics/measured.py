@@ -146,4 +146,4 @@ def _finer(kernel: Kernel, fineness: int) -> Kernel:
 
 def _interpolation(count: int, fineness: int) -> Kernel:
     fine = (np.arange((count + 2) * fineness) + 0.5) / fineness - 1.5
-    return np.maximum(1 - np.abs(fine[:, None] - np.arange(count)), 0)
+    return np.asarray(np.maximum(1 - np.abs(fine[:, None] - np.arange(count)), 0))

@@ -14,7 +14,7 @@ from .spot import Kernel, SampledSpot, Samples, Spots
 
 SAMPLES = 64  # across the pupil at fineness 1
 NODES = (5, 7)  # rows and columns of spots over the picture, if they differ
-BOUNDS = {"split": Real(0, 2), "overlap": Real(0, 0.9), "cat_eye": Real(0, 1)}
+BOUNDS = {"split": Real(0, 2), "overlap": Real(0, 0.7), "cat_eye": Real(0, 1)}
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Pupil:
 
     and the right view ``open(u, v) (h(-u) + overlap (1 - h(-u)))``. `open` is 1 where ``u^2 + v^2 < 1`` and
     ``|(u, v) + cat_eye q| < 1``. q is the place in the picture, from its centre to the right and down, 1 at the
-    corners. A point in front of the focus is spread like this, a point behind it like the reflection through the origin.
+    corners. This is the spot of a point in front of the focus. Behind it, the spot is reflected through the origin.
 
     Parameters
     ----------
     split : float
         Half the width of the soft border between the halves, in pupil radii, 0 to 2. 0 is a sharp border.
     overlap : float
-        Sensitivity of each view in the half of the other, as a share of that in its own; 0 to 0.9.
+        Sensitivity of each view in the half of the other, as a share of that in its own; 0 to 0.7.
     cat_eye : float
         Displacement of the second disc that clips the pupil, at the corners of the picture, in pupil radii; 0 to 1.
     """
@@ -51,7 +51,9 @@ class Pupil:
         if not self.cat_eye:
             return [[SampledSpot(partial(self.samples, 0.0, 0.0))]]
         diagonal = hypot(height, width)
-        rows, columns = (np.linspace(-1, 1, n) * size / diagonal for n, size in zip(NODES, (height, width), strict=True))
+        rows, columns = (
+            np.linspace(-1, 1, n) * size / diagonal for n, size in zip(NODES, (height, width), strict=True)
+        )
         return [[SampledSpot(partial(self.samples, float(x), float(y))) for x in columns] for y in rows]
 
     def record(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What optics are: spots over the field, each a pair of blur kernels for every disparity.
 
 The disparity is by definition the distance of the two centroids along x, in pixels. So every pair of kernels is scaled
-until that distance is exact, and centred between the centroids. The left one then lies at ``+d/2``, the right one at
-``-d/2``.
+until that distance is exact, and moved until the centroids lie at ``(+d/2, 0)`` in the left view and ``(-d/2, 0)`` in
+the right view. The views are rectified: there is no vertical disparity.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Spot(Protocol):
         Returns
         -------
         (2R + 1, 2R + 1) array
-            The origin is its centre. Its mass is 1, and its centroid along x is ``disparity / 2`` in the left view and
-            ``-disparity / 2`` in the right view.
+            The origin is its centre. Its mass is 1, and its centroid is ``(disparity / 2, 0)`` in the left view and
+            ``(-disparity / 2, 0)`` in the right view.
         """
         ...
 
@@ -81,25 +81,36 @@ class Samples(NamedTuple):
     right: Kernel
     step: float
 
-    def centroids(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return (x, y) of the left and of the right centroid from the middle of the grid, in the spot's own unit."""
-        y, x = (self.step * (np.arange(n) - (n - 1) / 2) for n in self.left.shape)
-        left, right = ((float(spot.sum(0) @ x), float(spot.sum(1) @ y)) for spot in (self.left, self.right))
-        return left, right
+    def of(self, view: int) -> Kernel:
+        """Return the samples of a view."""
+        return self.left if view == LEFT else self.right
 
     def distance(self) -> float:
         """Return the distance of the centroids along x, left minus right, in the spot's own unit."""
-        (left, _), (right, _) = self.centroids()
-        return left - right
+        return self._centroid(LEFT)[0] - self._centroid(RIGHT)[0]
+
+    def places(self, view: int) -> tuple[Kernel, Kernel]:
+        """Return x of the columns and y of the rows, in the spot's own unit.
+
+        The origin is midway between the centroids along x, and at the view's own centroid along y.
+        """
+        y, x = (self.step * (np.arange(n) - (n - 1) / 2) for n in self.left.shape)
+        middle = (self._centroid(LEFT)[0] + self._centroid(RIGHT)[0]) / 2
+        return x - middle, y - self._centroid(view)[1]
+
+    def _centroid(self, view: int) -> tuple[float, float]:
+        """(x, y) from the middle of the grid."""
+        spot = self.of(view)
+        y, x = (self.step * (np.arange(n) - (n - 1) / 2) for n in spot.shape)
+        return float(spot.sum(0) @ x), float(spot.sum(1) @ y)
 
 
 class SampledSpot:
     """A spot that is known at sample points, for any disparity.
 
-    With the centroids ``c_left`` and ``c_right`` of the samples, a sample at ``p`` lands at
-    ``d / (c_left.x - c_right.x) * (p - (c_left + c_right) / 2)``, in pixels. It is a square as wide as the step, and is
-    shared by the pixels around it (bilinear hats), which keeps mass and centroid exactly. A negative disparity reflects
-    the spot through its origin, as defocus behind the focus plane does.
+    With the distance D of the centroids of the samples, a sample at the place p lands at ``p d / D``, in pixels. It is
+    a square as wide as the step, and is shared by the pixels around it (bilinear hats), which keeps mass and centroid
+    exactly. A negative disparity reflects the spot through its origin, as defocus behind the focus plane does.
 
     Parameters
     ----------
@@ -116,15 +127,10 @@ class SampledSpot:
 
     def kernel(self, disparity: float, view: int) -> Kernel:
         samples = self._samples(self._fineness(disparity))
-        left, right = samples.centroids()
-        scale = disparity / (left[0] - right[0])
-        weights = samples.left if view == LEFT else samples.right
-        size = ceil(self.reach(disparity)) + 1
-        y_hats, x_hats = (
-            _hats(scale * (samples.step * (np.arange(n) - (n - 1) / 2) - (a + b) / 2), abs(scale) * samples.step, size)
-            for n, a, b in zip(weights.shape, left[::-1], right[::-1], strict=True)
-        )
-        return np.asarray(y_hats @ weights @ x_hats.T)
+        scale = disparity / samples.distance()
+        size, width = ceil(self.reach(disparity)) + 1, abs(scale) * samples.step
+        across, down = (_hats(scale * place, width, size) for place in samples.places(view))
+        return np.asarray(down @ samples.of(view) @ across.T)
 
     def _samples(self, fineness: int) -> Samples:
         if fineness not in self._known:
@@ -140,17 +146,15 @@ class SampledSpot:
     def _reach(self) -> float:
         """The reach at a disparity of 1 px."""
         coarse = self._samples(1)
-        farthest = 0.0
-        for n, a, b in zip(coarse.left.shape, *(c[::-1] for c in coarse.centroids()), strict=True):
-            farthest = max(farthest, coarse.step * n / 2 + abs(a + b) / 2)
-        return farthest / abs(coarse.distance())
+        farthest = max(float(np.abs(place).max()) for view in (LEFT, RIGHT) for place in coarse.places(view))
+        return (farthest + coarse.step / 2) / abs(coarse.distance())
 
 
 def _hats(positions: Kernel, width: float, size: int) -> Kernel:
     """Shares of the pixels ``-size..size`` in boxes of this width at these positions."""
     offsets = positions - np.arange(-size, size + 1)[:, None]
     if width < POINT:
-        return np.maximum(1 - np.abs(offsets), 0)
+        return np.asarray(np.maximum(1 - np.abs(offsets), 0))
     return np.asarray((_hat_integral(offsets + width / 2) - _hat_integral(offsets - width / 2)) / width)
 
 
