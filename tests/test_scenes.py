@@ -260,12 +260,43 @@ def test_stack_is_rendered_as_simulate_does():
         np.testing.assert_allclose(one[~differs], other[~differs], atol=1e-5)
 
 
-def test_object_behind_the_front_is_left_out():
-    stack = stacked(-1, 3)
-    before = stack.colour.copy()
-    stack.put(BOX, np.zeros((20, 30, 3), np.float32), 2 * FULL, FULL)
-    np.testing.assert_array_equal(stack.colour, before)
-    assert (stack.disparity[BOX] == 3).all()
+def test_objects_lie_at_their_depth_whatever_the_order():
+    """One in front of the other, and the ground behind both."""
+    objects = [
+        (np.full((20, 30, 3), shade, np.float32), d * FULL, c * FULL) for shade, d, c in ((0, 1, 1), (1, 3, 0.25))
+    ]
+    stacks = []
+    for order in (objects, objects[::-1]):
+        stack = Stack(GROUND, np.full((60, 90), -1, np.float32))
+        for each in order:
+            stack.put(BOX, *each)
+        stacks.append(stack.surfaces(1, 8, slice(3)))
+    for one, other in zip(*stacks, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert [surface.disparity[30, 45] for surface in stacks[0]] == [3, 1, -1]
+    assert [surface.cover[30, 31] for surface in stacks[0]] == [0.25, 1, 1]
+
+
+def test_object_behind_the_ground_is_left_out():
+    stack = Stack(GROUND, np.zeros((60, 90), np.float32))
+    stack.put(BOX, np.zeros((20, 30, 3), np.float32), -1 * FULL, FULL)
+    assert not any(surface.cover.any() for surface in stack.surfaces(1, 8, slice(3))[1:])
+    assert (stack.truth()[:, 2:-2] == 0).all()
+
+
+def test_no_seams_where_smooth_outlines_meet():
+    """A disc in front of a square close behind it: the ground is not seen between them."""
+    disc, full = outline(replace(THING, shape="ellipse", aspect=1.0), 8.3), np.ones((40, 40), np.float32)
+    place = slice(20, 20 + len(disc)), slice(35, 35 + len(disc))
+    for gap in (EDGE / 2, 2 * EDGE):
+        square = (slice(10, 50), slice(20, 60)), np.ones((40, 40, 3), np.float32), full, full
+        front = place, np.ones((*disc.shape, 3), np.float32), np.full_like(disc, 1 + gap), disc
+        for order in ((square, front), (front, square)):
+            stack = Stack(GROUND, np.full((60, 90), -3, np.float32))
+            for each in order:
+                stack.put(*each)
+            assert stack.truth()[12:48, 24:56].min() == 1
 
 
 def test_object_close_to_the_ground_replaces_it():

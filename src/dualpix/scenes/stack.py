@@ -30,6 +30,7 @@ class Stack:
         self._disparity = np.zeros((DEEP, height, width), np.float32)
         self._cover = np.zeros((DEEP, height, width), np.float32)
         self._colour[0], self._disparity[0], self._cover[0] = colour, disparity, 1
+        self._ground = disparity.copy()
 
     @property
     def colour(self) -> Array:
@@ -42,19 +43,25 @@ class Stack:
         return np.asarray(self._disparity[0])
 
     def put(self, box: Box, colour: Array, disparity: Array, cover: Array) -> None:
-        """Add an object in front, in place. Where it lies behind the nearest surface, it is left out.
+        """Add an object at its depth, in place. Where it lies behind the background, it is left out.
 
-        Where it lies less than `EDGE` in front, it replaces what it covers; else that stays behind it.
+        Of two surfaces less than `EDGE` apart, the farther one keeps only what the nearer one does not cover.
         """
-        here = (cover > 0) & (disparity > self._disparity[0][box])
-        gap = disparity - self._disparity[0][box] > EDGE
-        kept = np.where(gap, 1, 1 - cover) * self._cover[0][box]
-        for maps in (self._colour, self._disparity, self._cover):
-            for rank in range(DEEP - 1, 0, -1):
-                maps[rank][box][here] = maps[rank - 1][box][here]
-        self._cover[1][box][here] = kept[here]
-        for maps, values in ((self._colour, colour), (self._disparity, disparity), (self._cover, cover)):
-            maps[0][box][here] = values[here]
+        left = (cover > 0) & (disparity > self._ground[box])
+        above = np.zeros_like(cover), np.full_like(cover, np.inf)  # cover and disparity of the surface in front
+        for rank in range(DEEP):
+            here = left & ((disparity > self._disparity[rank][box]) | (self._cover[rank][box] == 0))
+            for maps in (self._colour, self._disparity, self._cover):
+                for lower in range(DEEP - 1, rank, -1):
+                    maps[lower][box][here] = maps[lower - 1][box][here]
+            own = np.where(above[1] - disparity > EDGE, cover, cover * (1 - above[0]))
+            for maps, values in ((self._colour, colour), (self._disparity, disparity), (self._cover, own)):
+                maps[rank][box][here] = values[here]
+            if rank + 1 < DEEP:
+                near = here & (disparity - self._disparity[rank + 1][box] <= EDGE)
+                self._cover[rank + 1][box][near] *= 1 - own[near]
+            left &= ~here
+            above = self._cover[rank][box].copy(), self._disparity[rank][box].copy()
 
     def light(self, shade: Array | float) -> None:
         """Multiply the colours of all surfaces, in place."""
@@ -79,9 +86,8 @@ class Stack:
 
     def truth(self) -> Array:
         """Return the disparity of the left view, NaN where nothing known is seen."""
-        seen = np.full(self._disparity.shape[1:], -np.inf, np.float32)
-        for disparity, cover in zip(self._disparity, self._cover, strict=True):
-            np.maximum(seen, seen_from_left(np.where(cover >= 0.5, disparity, np.nan)), out=seen)
+        solid = np.where(self._cover >= 0.5, self._disparity, np.float32(np.nan))
+        seen = seen_from_left(*solid)
         return np.where(np.isfinite(seen), seen, np.float32(np.nan))
 
     def _near_edges(self, reach: int) -> npt.NDArray[np.bool_]:
@@ -89,5 +95,6 @@ class Stack:
 
         square = np.ones((3, 3), np.uint8)
         step = cv2.dilate(self._disparity[0], square) - cv2.erode(self._disparity[0], square) > EDGE
+        edges = (step | (self._cover[0] < 1)).astype(np.uint8)
         side = 2 * reach + 1
-        return np.asarray(cv2.dilate(step.astype(np.uint8), np.ones((side, side), np.uint8)), bool)
+        return np.asarray(cv2.dilate(edges, np.ones((side, side), np.uint8)), bool)

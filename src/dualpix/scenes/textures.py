@@ -89,13 +89,16 @@ def _stripes(texture: Texture, rng: np.random.Generator, height: int, width: int
 def _tiles(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
     """Checks, or tiles with joints, each a little different."""
     along, across = _turned(texture.turn, height, width)
-    duty = 0.5 if rng.random() < 0.4 else rng.uniform(0.85, 0.95)
-    first = _edge(along, texture.scale, duty)
-    second = _edge(across + texture.scale * (np.floor(along / texture.scale) % 2) / 2, texture.scale, duty)
-    part = np.abs(first - second) if duty == 0.5 else first * second
-    number = np.floor(along / texture.scale) * 7919 + np.floor(across / texture.scale) * 104729
-    each = 0.8 + 0.2 * np.sin(number * 12.9898)
-    return np.asarray(_blended(np.asarray(part, np.float32), texture) * each[..., None], np.float32)
+    size = texture.scale
+    if rng.random() < 0.4:
+        part = np.abs(_edge(along, 2 * size, 0.5) - _edge(across, 2 * size, 0.5))
+    else:
+        across = across + size * (np.floor(along / size) % 2) / 2
+        duty = rng.uniform(0.85, 0.95)
+        part = _edge(along, size, duty) * _edge(across, size, duty)
+    number = np.floor(along / size) * 7919 + np.floor(across / size) * 104729
+    each = 0.85 + 0.15 * np.sin(number * 12.9898)
+    return np.asarray(_blended(part, texture) * each[..., None], np.float32)
 
 
 def _letters(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
