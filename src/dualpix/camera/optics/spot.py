@@ -146,8 +146,12 @@ class SampledSpot:
     def _reach(self) -> float:
         """The reach at a disparity of 1 px."""
         coarse = self._samples(1)
-        farthest = max(float(np.abs(place).max()) for view in (LEFT, RIGHT) for place in coarse.places(view))
-        return (farthest + coarse.step / 2) / abs(coarse.distance())
+        farthest = 0.0
+        for view in (LEFT, RIGHT):
+            for place, axis in zip(coarse.places(view), (0, 1), strict=True):
+                lit = coarse.of(view).any(axis)
+                farthest = max(farthest, float(np.abs(place[lit]).max()))
+        return (farthest + 1.5 * coarse.step) / abs(coarse.distance())  # finer samples may lie a little farther out
 
 
 def _hats(positions: Kernel, width: float, size: int) -> Kernel:
