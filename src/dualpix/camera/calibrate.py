@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, ParameterError
-from ..io import probe, read_pair
+from ..io import as_image, probe, read_pair
 from ..method.api import Input, check_pair, method_for
 from ..method.kinds import Method
 from ..method.pipeline import disparity
@@ -16,10 +16,10 @@ from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Choice, check
 from ..run import Progress, Run, part_of, thread_count
 from ..types import Image, Map, Pair, Shape, StrPath, same_size
-from .field import Capture, shared_field
-from .lens import Calibration, SceneFit
+from .field import Capture
+from .lens import Calibration
 from .planes import checked_planes, fit_plane, lens_field, plane_capture
-from .scenes import AREAS, KINDS, Reading, Scene, captures_of, read_truth
+from .scenes import AREAS, KINDS, Reading, Scene, captures_of, read_truth, scenes_field
 from .sheet import white_sheets
 
 
@@ -80,7 +80,7 @@ def calibrate(
     reading = _reading(scene_kind, scene_area, bool(scenes))
     sheets, flats = ([_stored(left, right) for left, right in pairs] for pairs in (white, planes))
     sizes: list[tuple[str, Shape]] = [(pair.source.get("left", "a left view"), pair.shape) for pair in sheets + flats]
-    sizes += [_size(left) for left, _, _ in scenes]
+    sizes += [_size(view) for *views, _ in scenes for view in views]
     same_size(*sizes)
     height, width = sizes[0][1][:2]
     truths = [
@@ -101,7 +101,8 @@ def calibrate(
     made = replace(made, axis=matcher.axis or "x")
     names = [pair.name("left") for pair in flats]
     if shown:
-        made = _with_scenes(made, captures_of(shown, reading), _plane_captures(maps, names))
+        field, fits = scenes_field(captures_of(shown, reading), _plane_captures(maps, names))
+        made = replace(made, field=field, scenes=fits)
     else:
         made = replace(made, field=lens_field(maps, names))
     return replace(made, planes=checked_planes(made, [d for d, _ in maps], names))
@@ -145,7 +146,7 @@ def _size(view: Input) -> tuple[str, Shape]:
     if isinstance(view, str | os.PathLike):
         info = probe(view)
         return os.fspath(view), (info.height, info.width)
-    return "a left view", np.shape(view)[:2]
+    return "a view", as_image(view, "a view").shape
 
 
 # ---- matching --------------------------------------------------------------------------------------------
@@ -182,7 +183,7 @@ class _Matcher:
         return self.match(pair)
 
 
-# ---- the field of scenes ---------------------------------------------------------------------------------
+# ---- the result ---------------------------------------------------------------------------------
 
 
 def _plane_captures(maps: Sequence[tuple[Map, Map]], names: Sequence[str]) -> list[Capture]:
@@ -190,16 +191,6 @@ def _plane_captures(maps: Sequence[tuple[Map, Map]], names: Sequence[str]) -> li
     for (d, confidence), name in zip(maps, names, strict=True):
         fit_plane(d, confidence, name)
     return [plane_capture(*each, name) for each, name in zip(maps, names, strict=True)]
-
-
-def _with_scenes(made: Calibration, scenes: Sequence[Capture], planes: Sequence[Capture]) -> Calibration:
-    """The calibration with the field of these captures, and what it is worth for each scene."""
-    field = shared_field([*planes, *scenes])
-    fits = []
-    for scene in scenes:
-        others = shared_field([*planes, *(each for each in scenes if each is not scene)])
-        fits.append(SceneFit(scene.error(), scene.error(field), scene.error(others)))
-    return replace(made, field=field, scenes=tuple(fits))
 
 
 def summary(made: Calibration) -> str:

@@ -14,6 +14,7 @@ from .lens import TERMS, Field, evaluate
 from .lens_file import FAINTEST
 from .sheet import Values
 
+MARGIN = 0.05  # share of width and height left out at each border of a map
 PASSES = 15  # passes with weights that damp outliers, then as many with weights that drop them
 NOISE = 0.01  # px: no capture is trusted to be more precise than this
 # The prior: how much gain and offset vary over the picture, as RMS. The terms of order 4 vary less.

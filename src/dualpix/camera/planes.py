@@ -7,13 +7,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..types import Map
-from .field import Capture, checked_field, robust_fit
+from .field import MARGIN, Capture, checked_field, robust_fit
 from .lens import TERMS, Calibration, Field, Plane, centres
 from .sheet import Values
 
 MEANS = np.array([1 / ((i + 1) * (j + 1)) for i, j in TERMS.values()])  # mean of each term over the picture
 
-MARGIN = 0.05  # share of width and height left out at each border of a plane's map
 SAMPLES = 50_000  # pixels of a plane's map that the fit uses
 LEAST = 0.2  # px: matching errors hide the gain of a smaller disparity, or difference between planes
 ROUGH = 0.05, 0.1  # px and share of the disparity; a map rougher than their sum is not a plane

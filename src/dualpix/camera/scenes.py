@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,8 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..io import read_map
 from ..types import Image, Map, Shape, StrPath
-from .field import Capture, robust_fit
-from .lens import centres
+from .field import MARGIN, Capture, robust_fit, shared_field
+from .lens import Field, SceneFit, centres
 from .sheet import Values
 
 # What the values of a depth map mean, and which part of the picture the map covers.
@@ -23,13 +24,11 @@ KINDS = {"inverse": "inverse depth", "depth": "depth"}
 AREAS = {"whole": "the whole picture", "centre": "the centre of the picture, pixel for pixel"}
 Reading = tuple[str, str]  # of KINDS and AREAS
 
-MARGIN = 0.05  # share of width and height left out at each border of a map
 SAMPLES = 6_000  # pixels of a capture that the fit uses
 FEWEST = 100  # with fewer usable pixels a scene is refused
 EDGE = 0.5  # a step of the depth from one sample to the next by more than this many STDs is an edge
-UNRELATED = 0.95  # disparities that the depth leaves unexplained to this share do not follow it
+UNRELATED = 0.75  # a depth that leaves more than this share of the disparities unexplained is not theirs
 BETTER = 0.8  # a reading that leaves less than this share of the error of another is the right one
-
 
 Place = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]  # rows and columns of the pixels of a grid
 
@@ -110,8 +109,8 @@ def _places(stored: Shape, shape: Shape) -> dict[str, Place]:
     (rows, columns), (height, width) = stored, shape[:2]
     y, x = grid(shape)
     places: dict[str, Place] = {}
-    # The aspect ratio is the same within a pixel of the map.
-    if abs(rows * width - columns * height) <= max(width, height):
+    # The aspect ratio is the same if one side is the rounded multiple of the other.
+    if 2 * abs(rows * width - columns * height) <= max(width, height):
         places["whole"] = (2 * y + 1) * rows // (2 * height), (2 * x + 1) * columns // (2 * width)
     if rows <= height and columns <= width:
         places["centre"] = y - (height - rows) // 2, x - (width - columns) // 2
@@ -159,14 +158,15 @@ class Scene:
         t = np.where(_extreme(t), np.nan, t)
         usable = np.isfinite(t) & np.isfinite(self.d) & (self.confidence > 0) & ~_edges(t)
         n = int(np.count_nonzero(usable))
-        if n < FEWEST or np.ptp(t[usable]) == 0:
+        if n < FEWEST:
             raise InputError(
                 f"{self.truth.name}: only {n} of {t.size} pixels that were looked at have texture and a known depth "
                 "away from edges: give a depth map that covers more of the picture, or another scene"
-                if n < FEWEST
-                else f"{self.truth.name}: has one depth only where the views have texture: give another scene"
             )
-        y, x = np.meshgrid(*(centres(n)[at] for n, at in zip(self.shape, grid(self.shape), strict=True)), indexing="ij")
+        if np.ptp(t[usable]) == 0:
+            raise InputError(f"{self.truth.name}: has one depth only where the views have texture: give another scene")
+        rows, columns = grid(self.shape)
+        y, x = np.meshgrid(centres(self.shape[0])[rows], centres(self.shape[1])[columns], indexing="ij")
         inverse = (t[usable] - t[usable].mean()) / t[usable].std()
         shapes = np.stack([inverse, np.ones(n)])
         return Capture(self.truth.name, x[usable], y[usable], self.d[usable], self.confidence[usable], shapes)
@@ -193,7 +193,7 @@ def _edges(t: Values) -> npt.NDArray[np.bool_]:
     return edges
 
 
-# ---- checks ----------------------------------------------------------------------------------------------
+# ---- the field, and checks -------------------------------------------------------------------------------
 
 
 def captures_of(scenes: Sequence[Scene], reading: Reading) -> list[Capture]:
@@ -202,32 +202,11 @@ def captures_of(scenes: Sequence[Scene], reading: Reading) -> list[Capture]:
     Raises
     ------
     InputError
-        If another reading explains the disparities much better, or if a scene does not follow its depth.
+        If another reading explains the disparities much better.
     """
     captures = [scene.capture(reading) for scene in scenes]
     _check_reading(scenes, reading)
-    slopes, shares = np.transpose([_relation(each) for each in captures])
-    for capture, share in zip(captures, shares, strict=True):
-        if share > UNRELATED:
-            raise InputError(
-                f"{capture.name}: the disparity of its views does not follow this depth: check that it belongs to "
-                "them and is aligned with the left view, or leave the scene out"
-            )
-    if slopes.min() < 0 < slopes.max():
-        near, far = (captures[int(at)].name for at in (slopes.argmax(), slopes.argmin()))
-        raise InputError(
-            f"{far}: the disparity falls where that of {near} grows: give all views in the same order and all depth "
-            "maps of one kind"
-        )
     return captures
-
-
-def _relation(capture: Capture) -> tuple[float, float]:
-    """The slope of the disparity over the inverse depth, and the share of the disparity's spread that is left."""
-    fit = robust_fit(capture.shapes, capture.d, capture.confidence)
-    spread = np.abs(capture.d - np.median(capture.d))
-    left, all_ = (float(np.average(each, weights=capture.confidence)) for each in (fit.residual, spread))
-    return float(fit.p[0]), max(left, 1e-9) / max(all_, 1e-9)
 
 
 def _check_reading(scenes: Sequence[Scene], reading: Reading) -> None:
@@ -236,10 +215,10 @@ def _check_reading(scenes: Sequence[Scene], reading: Reading) -> None:
     left = {}
     for each in ((kind, area) for kind in KINDS for area in sorted(areas)):
         try:
-            left[each] = float(np.mean([np.log(_relation(scene.capture(each))[1]) for scene in scenes]))
+            left[each] = float(np.mean([np.log(_relation(scene.capture(each)).left) for scene in scenes]))
         except InputError:  # too few pixels if read like this
             continue
-    best = min(left, key=lambda each: left[each])
+    best = min(left, key=lambda each: (left[each], each[1] != reading[1]))  # for a map of full size both areas are one
     if left[best] >= left[reading] + math.log(BETTER):
         return
     (kind, area), meaning, remedy = best, [], []
@@ -253,3 +232,48 @@ def _check_reading(scenes: Sequence[Scene], reading: Reading) -> None:
         f"{scenes[0].truth.name}: the disparities fit the depth maps much better if these {' and '.join(meaning)}: "
         f"set {' and '.join(remedy)}, or check the maps"
     )
+
+
+def scenes_field(scenes: Sequence[Capture], planes: Sequence[Capture]) -> tuple[Field, tuple[SceneFit, ...]]:
+    """The field that scenes and planes share, and what it is worth for each scene.
+
+    Raises
+    ------
+    InputError
+        If a scene does not follow its depth, or if scenes have opposite signs.
+    """
+    field, fits, slopes = shared_field([*planes, *scenes]), [], []
+    for scene in scenes:
+        others = shared_field([*planes, *(each for each in scenes if each is not scene)])
+        slope, left = _relation(scene, others)
+        if left > UNRELATED:
+            raise InputError(
+                f"{scene.name}: the disparity of its views does not follow this depth: check that it belongs to them "
+                "and is aligned with the left view, or leave the scene out"
+            )
+        slopes.append(slope)
+        fits.append(SceneFit(scene.error(), scene.error(field), scene.error(others)))
+    if min(slopes) < 0 < max(slopes):
+        near, far = (scenes[slopes.index(slope)].name for slope in (max(slopes), min(slopes)))
+        raise InputError(
+            f"{far}: the disparity falls where that of {near} grows: give all views in the same order and all depth "
+            "maps of one kind"
+        )
+    return field, tuple(fits)
+
+
+class _Relation(NamedTuple):
+    """Slope of the disparity over the inverse depth, and the share of its spread that the depth leaves unexplained."""
+
+    slope: float
+    left: float
+
+
+def _relation(capture: Capture, field: Field | None = None) -> _Relation:
+    """How the disparities, as they are or corrected, depend on the depth."""
+    d = capture.d if field is None else capture.corrected(field)
+    fit = robust_fit(capture.shapes, d, capture.confidence)
+    left, spread = (
+        float(np.average(each, weights=capture.confidence)) for each in (fit.residual, np.abs(d - np.median(d)))
+    )
+    return _Relation(float(fit.p[0]), max(left, 1e-9) / max(spread, 1e-9))
