@@ -1,6 +1,8 @@
 """The lens field from scenes with known depth: the fit, how depth maps are read, and what is refused."""
 
 import json
+import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -8,8 +10,8 @@ import pytest
 import dualpix
 from dualpix import cli
 from dualpix.camera.calibrate import calibrate, summary
-from dualpix.camera.field import MODES, Capture, shared_field
-from dualpix.camera.lens import TERMS, Calibration, SceneFit, centres, evaluate
+from dualpix.camera.field import MODES, shared_field
+from dualpix.camera.lens import TERMS, SceneFit, centres, evaluate
 from dualpix.camera.lens_file import read_calibration
 from dualpix.camera.planes import MEANS, plane_capture
 from dualpix.camera.scenes import Scene, captures_of, grid, read_truth, scenes_field
@@ -405,15 +407,9 @@ def test_bad_scenes_get_one_sentence(files, capfd, monkeypatch, scenes, options,
 
 
 def test_a_calibration_of_scenes_is_for_their_size(shots):
-    lens = Calibration(210, 150, field=shared_field([flat_capture()]))
+    lens = calibrate(scenes=shots[:2])
     with pytest.raises(InputError, match="was made for 210x150 pixels but left is 200x150"):
         dualpix.disparity(shots[0][0][:, :200], shots[0][1][:, :200], calibration=lens)
-
-
-def flat_capture():
-    """A plane as a capture; its field is near to none."""
-    x = np.linspace(-1, 1, 200)
-    return Capture("plane", x, x[::-1], np.ones(200), np.ones(200), np.ones((1, 200)))
 
 
 def test_a_wrong_kind_or_area_is_a_parameter_error(shots):
@@ -424,10 +420,7 @@ def test_a_wrong_kind_or_area_is_a_parameter_error(shots):
 
 def test_views_of_scenes_are_freed(shots, monkeypatch):
     """Only one pair is in memory at a time."""
-    import weakref
-
-    from dualpix.camera import calibrate as module
-
+    module = sys.modules["dualpix.camera.calibrate"]
     pairs, real = [], module.read_pair
 
     def read(left, right):
