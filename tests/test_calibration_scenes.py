@@ -323,7 +323,7 @@ def test_the_field_of_rendered_scenes_is_found(shots):
     made = calibrate(scenes=shots[:3])
     shape = shots[0][0].shape
     np.testing.assert_allclose(evaluate(made.field.gain, shape), evaluate(LENS, shape), atol=0.07)
-    assert np.abs(evaluate(made.field.offset, shape)).max() < 0.15
+    assert np.abs(evaluate(made.field.offset, shape)).max() < 0.25
     left, right, truth = shots[3]
     plain, corrected = (
         affine_invariant(dualpix.disparity(left, right, calibration=lens).disparity, truth).geometric_mean

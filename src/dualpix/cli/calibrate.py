@@ -102,7 +102,8 @@ def calibrate(
     Examples:
       dualpix calibrate -o lens.json --white sheet_l.png sheet_r.png
       dualpix calibrate -o lens.json --plane l1.png r1.png --plane l2.png r2.png
-      dualpix calibrate -o lens.json --scene l1.png r1.png d1.png --scene l2.png r2.png d2.png --scene-kind depth
+      dualpix calibrate -o lens.json --scene-kind depth \\
+        --scene l1.png r1.png d1.png --scene l2.png r2.png d2.png
     """
     from ..camera.calibrate import calibrate as find
     from ..camera.calibrate import summary
