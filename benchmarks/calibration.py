@@ -1,9 +1,10 @@
 """What a calibration improves: the spread of the map of a plane, and the error of scenes of the same camera.
 
-    python benchmarks/calibration.py DATA
+    python benchmarks/calibration.py DATA [--scenes]
 
 DATA holds two planes, r6ii/flat/001/{0600,1500}/f4/{l,r}.png, the scenes of r6ii, and pixel4 with its white sheets.
-Figures are geometric means of the default preset, averaged over the scenes, in protocol proper.
+Figures are geometric means of the default preset, averaged over the scenes, in protocol proper. With --scenes the lens
+field comes from the depth of some scenes of a set, and only the other scenes are scored.
 """
 
 import argparse
@@ -65,13 +66,51 @@ def sheets(data: Path) -> None:
         print(f"pixel4 raw views, {label}: {np.mean(errors):.4f}", flush=True)
 
 
+FITTED = (5, 4, 3, 2)  # numbers of scenes that a field is fitted to
+
+
+def folds(count: int, fitted: int) -> list[list[int]]:
+    """Every run of `fitted` neighbours in a ring of scenes, so that each scene is used equally often."""
+    return [[(first + i) % count for i in range(fitted)] for first in range(count)]
+
+
+def scene_fields(data: Path) -> None:
+    """What the depth of some scenes is worth for the others of the same camera."""
+    for name, scenes in load(data, ["pixel4", "r6ii"]).items():
+        maps = [dualpix.disparity(scene.left, scene.right).disparity for scene in scenes]
+        plain = [
+            affine_invariant(d, scene.truth, scene.protocol).geometric_mean
+            for d, scene in zip(maps, scenes, strict=True)
+        ]
+        print(f"{name}, {len(scenes)} scenes: {np.mean(plain):.4f} without calibration")
+        for fitted in (k for k in FITTED if k < len(scenes)):
+            before, after = [], []
+            for used in folds(len(scenes), fitted):
+                lens = dualpix.calibrate(scenes=[(scenes[i].left, scenes[i].right, scenes[i].truth) for i in used])
+                for i in sorted(set(range(len(scenes))) - set(used)):
+                    found = affine_invariant(lens.corrected(maps[i]), scenes[i].truth, scenes[i].protocol)
+                    before.append(plain[i])
+                    after.append(found.geometric_mean)
+            change = 100 * (np.mean(after) / np.mean(before) - 1)
+            better = sum(a < b for a, b in zip(after, before, strict=True))
+            print(
+                f"  fitted to {fitted} scenes, scored on the others: {np.mean(after):.4f}, {change:+.1f} %, "
+                f"{better} of {len(after)} maps better",
+                flush=True,
+            )
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA")
+    parser.add_argument("--scenes", action="store_true", help="only the fields from the depth of scenes, by folds")
     args = parser.parse_args(argv)
     with exit_code() as code:
-        planes(args.data)
-        sheets(args.data)
+        if args.scenes:
+            scene_fields(args.data)
+        else:
+            planes(args.data)
+            sheets(args.data)
     return code[0]
 
 

@@ -10,7 +10,7 @@ import dualpix
 from conftest import textured_pair
 from dualpix import InputError, ParameterError, _core
 from dualpix.baselines import Estimate, _dpdisp, _sdof, _tiles, dpdisp, sdof
-from dualpix.camera.simulation import half_disc
+from dualpix.camera.optics import half_disc
 
 METHOD = pytest.mark.parametrize("method", [sdof, dpdisp])
 RNG = np.random.default_rng(6)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import dualpix
-from dualpix.camera.calibrate import MEANS, calibrate, fit_plane, lens_field, summary
+from dualpix.camera.calibrate import calibrate, summary
 from dualpix.camera.lens import NO_LENS, Calibration, Field, centres, evaluate
 from dualpix.camera.lens_file import read_calibration
+from dualpix.camera.planes import MEANS, fit_plane, lens_field
 from dualpix.errors import InputError, ParameterError
 from dualpix.io import encode_png, images
 

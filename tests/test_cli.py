@@ -16,13 +16,14 @@ import pytest
 import dualpix
 from conftest import textured_pair
 from dualpix import cli, metrics
+from dualpix.camera.optics import Pupil
 from dualpix.cli.progress import progress_bar
 from dualpix.io import read_image, read_map, write_map
 from dualpix.method import pipeline
 from dualpix.params import load_config, preset, preset_names, resolve
 from dualpix.run import Step, share_done
 
-COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "presets", "info", "bench", "demo")
+COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "scenes", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
 
 
@@ -450,8 +451,18 @@ def test_simulate_writes_what_the_python_interface_renders(call, scene):
     np.testing.assert_array_equal(read_image("pair/right.png"), right)
     np.testing.assert_array_equal(read_map("pair/disparity.tiff"), truth)
     with open("pair/disparity.json") as file:
-        assert json.load(file)["simulation"] == {"noise": 0.1, "vignetting": 0, "seed": 4}
+        how = json.load(file)["simulation"]
+    assert how == {"noise": 0.1, "shot_noise": 0, "vignetting": 0, "seed": 4, "optics": {"kind": "half-disc"}}
     assert len(os.listdir("pair")) == 4
+
+
+def test_simulate_with_other_optics(call, scene):
+    optics = "pupil:split=0.5,cat-eye=0.2"
+    assert call("simulate", "photo.png", "depth.tiff", "-o", "pair", "--optics", optics)[0] == 0
+    left, *_ = dualpix.simulate(*scene, optics=Pupil(split=0.5, cat_eye=0.2))
+    np.testing.assert_array_equal(read_image("pair/left.png"), left)
+    with open("pair/disparity.json") as file:
+        assert json.load(file)["simulation"]["optics"] == {"kind": "pupil", "split": 0.5, "overlap": 0, "cat_eye": 0.2}
 
 
 def test_simulate_float_image_becomes_16_bit(call, scene):

@@ -6,7 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dualpix import InputError, ParameterError
-from dualpix.camera.simulation import _background, half_disc, simulate
+from dualpix.camera.optics import HALF_DISC, half_disc
+from dualpix.camera.simulation import _background, simulate
 
 disparities = st.floats(-20, 20)
 
@@ -195,6 +196,23 @@ def test_noise_is_seeded_and_independent():
     assert abs(np.corrcoef(left.ravel(), right.ravel())[0, 1]) < 0.05
 
 
+def test_shot_noise_grows_with_the_light():
+    """The variance at a brightness b is noise^2 + shot_noise b."""
+    bright = np.where(np.arange(200) < 100, 0.2, 0.6) + np.zeros((150, 1))
+    left, right, _ = simulate(bright, np.zeros(bright.shape), noise=0.01, shot_noise=0.001, seed=5)
+    for view in (left, right):
+        for part, b in ((slice(100), 0.2), (slice(100, None), 0.6)):
+            assert view[:, part].var() == pytest.approx(0.01**2 + 0.001 * b, rel=0.05)
+            assert view[:, part].mean() == pytest.approx(b, abs=1e-3)
+
+
+def test_half_disc_is_the_default():
+    image = smooth_noise((20, 50), sigma=1)
+    disparity = np.where(np.arange(50) < 25, 2.0, -1.0) + np.zeros((20, 1))
+    for one, other in zip(simulate(image, disparity), simulate(image, disparity, optics=HALF_DISC), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_vignetting_darkens_opposite_sides():
     left, right, _ = simulate(np.full((4, 11), 0.8), np.zeros((4, 11)), vignetting=0.5)
     np.testing.assert_allclose(left[2], 0.8 * np.linspace(1, 0.5, 11), rtol=1e-6)
@@ -235,6 +253,7 @@ IMAGE, FLAT = np.full((20, 30), 0.5), np.zeros((20, 30))
         (InputError, "not numbers", {"disparity": FLAT.astype(str)}),
         (InputError, "eighth of the image width 30", {"disparity": FLAT - 3.8}),
         *[(ParameterError, "^noise must be .* 0 to 1, not", {"noise": x}) for x in (-1, np.nan, np.inf, "a", None)],
+        *[(ParameterError, "^shot_noise must be .* 0 to 1, not", {"shot_noise": x}) for x in (-1, np.nan, "a", None)],
         *[(ParameterError, "^vignetting must be .* 0 to 1", {"vignetting": x}) for x in (1.1, -1, None, "a", True)],
         *[(ParameterError, "^seed must be a whole number", {"seed": x}) for x in (-1, 1.5, "a", None, True, 2**32)],
     ],

@@ -1,6 +1,6 @@
 """DPdisp: local matching with a model of defocus. Each view is blurred with the kernel of the other."""
 
-from ..camera.simulation import half_disc
+from ..camera.optics import half_disc
 from ..params.rules import Real, Several, check
 from ._tiles import Estimate, Kernels, match_tiles, moved
 from ._views import Image

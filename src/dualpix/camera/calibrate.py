@@ -1,37 +1,35 @@
-"""Calibrate a camera and lens from pictures of a white sheet and of textured planes."""
+"""Calibrate a camera and lens from pictures of a white sheet, of textured planes, and of scenes with known depth."""
 
-import math
+import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, ParameterError
-from ..io import read_pair
+from ..io import as_image, probe, read_pair
 from ..method.api import Input, check_pair, method_for
+from ..method.kinds import Method
 from ..method.pipeline import disparity
 from ..params import DEFAULT_PRESET, Params, resolve
+from ..params.rules import Choice, check
 from ..run import Progress, Run, part_of, thread_count
-from ..types import Map, Pair, same_size
-from .lens import TERMS, Calibration, Field, Plane, centres, evaluate
-from .lens_file import FAINTEST
-from .sheet import Values, white_sheets
-
-TILT = ((1, 0), (0, 1))  # the terms that a tilted plane adds: inverse depth is linear in x and y
-MEANS = np.array([1 / ((i + 1) * (j + 1)) for i, j in TERMS.values()])  # mean of each term over the picture
-
-MARGIN = 0.05  # share of width and height left out at each border of a plane's map
-SAMPLES = 50_000  # pixels of a plane's map that the fit uses
-PASSES = 15  # passes with weights that damp outliers, then as many with weights that drop them
-LEAST = 0.2  # px: matching errors hide the gain of a smaller disparity, or difference between planes
-ROUGH = 0.05, 0.1  # px and share of the disparity; a map rougher than their sum is not a plane
+from ..types import Image, Map, Pair, Shape, StrPath, same_size
+from .field import Capture
+from .lens import Calibration
+from .planes import checked_planes, fit_plane, lens_field, plane_capture
+from .scenes import AREAS, KINDS, Reading, Scene, captures_of, read_truth, scenes_field
+from .sheet import white_sheets
 
 
 def calibrate(
     white: Sequence[tuple[Input, Input]] = (),
     planes: Sequence[tuple[Input, Input]] = (),
+    scenes: Sequence[tuple[Input, Input, Image | StrPath]] = (),
     *,
+    scene_kind: str | None = None,
+    scene_area: str | None = None,
     camera: str | None = None,
     black: float = 0.0,
     axis: str | None = None,
@@ -49,6 +47,15 @@ def calibrate(
     planes : pairs of arrays or paths
         Left and right views of a textured plane that fills the picture, square to the camera, each at a different
         distance. One plane gives the gain; two or more also give the offset. Distances need not be known.
+    scenes : triples of arrays or paths
+        Left and right views of a scene, and its depth map as seen in the left view; two scenes or more, or one beside
+        planes. 0, NaN and infinity are unknown depth. Scenes and planes are fitted together.
+    scene_kind : "inverse" or "depth", optional
+        What the depth maps hold: a value that is linear in inverse depth, such as a disparity, in any unit and of
+        either sign (the default), or depth itself, in any unit.
+    scene_area : "whole" or "centre", optional
+        Which part of the picture the depth maps cover: all of it, at any size of the same aspect ratio (the default),
+        or its centre, pixel for pixel.
     camera : str, optional
         The camera's name, kept in the file.
     black : float
@@ -56,44 +63,77 @@ def calibrate(
     axis : "x" or "y", optional
         The direction in which the views differ as the camera stores them; detected if not given.
     preset, threads, progress, **overrides
-        As for `dualpix.disparity`, which matches the planes.
+        As for `dualpix.disparity`, which matches the planes and scenes.
 
     Raises
     ------
     InputError
         If the pictures cannot be used: different sizes, a white sheet that is clipped or not above black, a plane
-        without texture, in focus, or not flat.
+        without texture, in focus, or not flat, a depth map that does not fit its views.
     ParameterError
-        If nothing was given, or black is out of bounds.
+        If nothing was given, or too little, or black is out of bounds.
     """
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     params, threads = resolve(preset, overrides), thread_count(threads)
-    if not white and not planes:
-        raise ParameterError("nothing to calibrate from: give a pair of a white sheet, of a plane, or both")
+    _check_given(white, planes, scenes, black)
+    reading = _reading(scene_kind, scene_area, bool(scenes))
+    sheets, flats = ([_stored(left, right) for left, right in pairs] for pairs in (white, planes))
+    sizes: list[tuple[str, Shape]] = [(pair.source.get("left", "a left view"), pair.shape) for pair in sheets + flats]
+    sizes += [_size(view) for *views, _ in scenes for view in views]
+    same_size(*sizes)
+    height, width = sizes[0][1][:2]
+    truths = [
+        read_truth(depth, f"the depth of scene {i}", (height, width), reading[1])
+        for i, (_, _, depth) in enumerate(scenes, 1)
+    ]
+    made = Calibration(width, height, axis or "x", camera, white_sheets(sheets, black) if sheets else None)
+    if not flats and not scenes:
+        return made
+    matcher = _Matcher(method_for(params, {}, made), made, axis, threads, progress, len(flats) + len(scenes))
+    for pair in flats:
+        check_pair(pair, matcher.method)
+    maps = [matcher.match(pair) for pair in flats]
+    shown = [
+        Scene.sampled(truth, *matcher.read_and_match(left, right))
+        for (left, right, _), truth in zip(scenes, truths, strict=True)
+    ]
+    made = replace(made, axis=matcher.axis or "x")
+    names = [pair.name("left") for pair in flats]
+    if shown:
+        field, fits = scenes_field(captures_of(shown, reading), _plane_captures(maps, names))
+        made = replace(made, field=field, scenes=fits)
+    else:
+        made = replace(made, field=lens_field(maps, names))
+    return replace(made, planes=checked_planes(made, [d for d, _ in maps], names))
+
+
+# ---- what was given --------------------------------------------------------------------------------------
+
+
+def _check_given(white: Sequence[Any], planes: Sequence[Any], scenes: Sequence[Any], black: float) -> None:
+    if not white and not planes and not scenes:
+        raise ParameterError(
+            "nothing to calibrate from: give a pair of a white sheet or of a plane, or scenes with known depth"
+        )
     if black and not white:
         raise ParameterError("black is the black level of the white sheets: give a pair of them too")
-    sheets, flats = ([_stored(left, right) for left, right in pairs] for pairs in (white, planes))
-    pairs = sheets + flats
-    same_size(*((pair.source.get("left", "a left view"), pair.shape) for pair in pairs))
-    height, width = pairs[0].shape
-    made = Calibration(width, height, axis or "x", camera, white_sheets(sheets, black) if sheets else None)
-    if not flats:
-        return made
-    method = method_for(params, {}, made)
-    for pair in flats:
-        check_pair(pair, method)
-    maps = []
-    for i, pair in enumerate(flats):
-        run = Run(threads, part_of(progress, i, len(flats)))
-        found = disparity(pair, method, lens=made, axis=axis, run=run)
-        maps.append((found.disparity, found.confidence))
-        axis = axis or found.axis
-        if found.evidence and found.evidence.axis not in (axis, None):
-            raise InputError(f"{pair.name('left')}: {found.evidence.objection(axis)}: give the axis of all planes")
-    names = [pair.name("left") for pair in flats]
-    made = replace(made, axis=axis or "x", field=lens_field(maps, names))
-    return replace(made, planes=_checked_planes(made, [d for d, _ in maps], names))
+    if len(scenes) == 1 and not planes:
+        _, _, depth = scenes[0]
+        name = os.fspath(depth) if isinstance(depth, str | os.PathLike) else "the scene"
+        raise ParameterError(
+            f"{name}: the lens cannot be told from the errors of a single scene: give at least two, or a plane too"
+        )
+
+
+def _reading(kind: str | None, area: str | None, used: bool) -> Reading:
+    """How depth maps are read."""
+    for name, value, known in (("scene_kind", kind, KINDS), ("scene_area", area, AREAS)):
+        if value is not None and not used:
+            raise ParameterError(f"{name} says how to read the depth of scenes: give scenes too, or leave it out")
+        if value is not None:
+            check(name, value, Choice(*known))
+    return kind or "inverse", area or "whole"
 
 
 def _stored(left: Input, right: Input) -> Pair:
@@ -101,92 +141,60 @@ def _stored(left: Input, right: Input) -> Pair:
     return replace(read_pair(left, right), orientation=1)
 
 
-def _checked_planes(made: Calibration, maps: Sequence[Map], names: Sequence[str]) -> tuple[Plane, ...]:
-    """The spread of each plane before and after the correction; a plane that is not flat after it is refused."""
-    planes = tuple(_plane(d, made.corrected(d)) for d in maps)
-    for name, plane in zip(names, planes, strict=True):
-        if plane.corrected > 2 * (ROUGH[0] + ROUGH[1] * abs(plane.disparity)):
+def _size(view: Input) -> tuple[str, Shape]:
+    """Name, height and width of a view; of a file only the header is read."""
+    if isinstance(view, str | os.PathLike):
+        info = probe(view)
+        return os.fspath(view), (info.height, info.width)
+    return "a view", as_image(view, "a view").shape
+
+
+# ---- matching --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Matcher:
+    """Matches one capture after the other. All have the axis that was asked for, or that of the first."""
+
+    method: Method
+    lens: Calibration
+    axis: str | None
+    threads: int
+    progress: Progress | None
+    total: int
+    done: int = 0
+
+    def match(self, pair: Pair) -> tuple[Map, Map]:
+        """Disparity and confidence."""
+        run = Run(self.threads, part_of(self.progress, self.done, self.total))
+        found = disparity(pair, self.method, lens=self.lens, axis=self.axis, run=run)
+        self.done += 1
+        self.axis = self.axis or found.axis
+        if found.evidence and found.evidence.axis not in (self.axis, None):
             raise InputError(
-                f"{name}: is not a plane, its corrected disparity of {plane.disparity:.2f} px still varies by "
-                f"{plane.corrected:.2f} px: take a flat textured surface that fills the picture"
+                f"{pair.name('left')}: {found.evidence.objection(self.axis)}: give the axis of all captures"
             )
-    return planes
+        return found.disparity, found.confidence
+
+    def read_and_match(self, left: Input, right: Input) -> tuple[Map, Map]:
+        """The same; the views are freed afterwards."""
+        pair = _stored(left, right)
+        check_pair(pair, self.method)
+        return self.match(pair)
 
 
-def lens_field(maps: Sequence[tuple[Map, Map]], names: Sequence[str]) -> Field:
-    """Gain and offset from disparity maps of planes, each with its confidence.
-
-    A plane's map is the polynomial ``P_k = gain d_k + offset``, with d_k its mean over the picture. Each coefficient
-    is a line in d_k. One plane gives only the gain, ``P_1 / d_1``.
-    """
-    P = np.stack([fit_plane(d, confidence, name) for (d, confidence), name in zip(maps, names, strict=True)])
-    d = P @ MEANS
-    if len(P) == 1:
-        if abs(d[0]) < LEAST:
-            raise InputError(
-                f"{names[0]}: the plane is in focus, its disparity is {d[0]:.2f} px: take one with at least {LEAST} px"
-            )
-        gain, offset = P[0] / d[0], np.zeros(len(TERMS))
-    else:
-        if np.ptp(d) < LEAST:
-            raise InputError(
-                f"{names[0]} and {names[1]}: the disparities of the planes differ by {np.ptp(d):.2f} px: "
-                f"take planes that differ by at least {LEAST} px, or give only one"
-            )
-        offset, gain = np.polynomial.polynomial.polyfit(d, P, 1)
-    lowest = float(evaluate(gain, (64, 64)).min())
-    if lowest < FAINTEST:
-        raise InputError(
-            f"{', '.join(names)}: the gain would fall to {lowest:.2f} of its mean, which no lens does: "
-            "let the plane fill the picture, square to the camera"
-        )
-    return Field(tuple(gain.tolist()), tuple(offset.tolist()))
+# ---- the result ---------------------------------------------------------------------------------
 
 
-def fit_plane(d: Map, confidence: Map, name: str) -> Values:
-    """Coefficients of the smooth even part of a plane's map, robust to outliers.
-
-    Iteratively reweighted least squares of ``d = P(x, y) + t_x x + t_y y``, with residuals r and their scale s
-    (median, as an STD). The tilt t belongs to the plane, not to the lens, and is dropped. Weights are the confidence
-    times ``1 / max(|r|, s)`` at first, which needs no good start, then times ``1 / (1 + r^2 / 4 s^2)^2``, which
-    ignores outliers.
-    """
-    rows, columns = (slice(int(MARGIN * n), n - int(MARGIN * n)) for n in d.shape)
-    step = max(1, math.isqrt(d.size // SAMPLES))
-    inner = (slice(rows.start, rows.stop, step), slice(columns.start, columns.stop, step))
-    D = d[inner].astype(np.float64)
-    c = np.where(np.isfinite(D), confidence[inner], 0).astype(np.float64)
-    thirds = [part.mean() for band in np.array_split(c, 3) for part in np.array_split(band, 3, axis=1)]
-    if min(thirds) <= 0.1 * max(thirds):
-        raise InputError(
-            f"{name}: the plane shows too little texture in a part of the picture: let a printed texture fill it"
-        )
-    y, x = np.meshgrid(*(centres(n)[part] for n, part in zip(d.shape, inner, strict=True)), indexing="ij")
-    seen = c > 0
-    X = np.stack([x[seen] ** i * y[seen] ** j for i, j in (*TERMS.values(), *TILT)])
-    D, weight, c = D[seen], c[seen], c[seen]
-    for n in range(2 * PASSES):
-        p = np.linalg.lstsq(weight * X @ X.T, weight * X @ D, rcond=None)[0]
-        r = np.abs(D - p @ X)
-        s = max(1.4826 * float(np.median(r)), 1e-6)
-        weight = c / np.maximum(r, s) if n < PASSES else c / (1 + (r / (2 * s)) ** 2) ** 2
-    mean = float(p[: len(TERMS)] @ MEANS)
-    if s > ROUGH[0] + ROUGH[1] * abs(mean):
-        raise InputError(
-            f"{name}: is not a plane, its disparity of {mean:.2f} px varies by {s:.2f} px from place to place: "
-            "take a flat textured surface that fills the picture"
-        )
-    return np.asarray(p[: len(TERMS)])
-
-
-def _plane(d: Map, corrected: Map) -> Plane:
-    rows, columns = (slice(int(MARGIN * n), n - int(MARGIN * n)) for n in d.shape)
-    inner = corrected[rows, columns]
-    return Plane(float(inner.mean()), float(d[rows, columns].std()), float(inner.std()))
+def _plane_captures(maps: Sequence[tuple[Map, Map]], names: Sequence[str]) -> list[Capture]:
+    """Checked planes, as captures to fit together with scenes."""
+    for (d, confidence), name in zip(maps, names, strict=True):
+        fit_plane(d, confidence, name)
+    return [plane_capture(*each, name) for each, name in zip(maps, names, strict=True)]
 
 
 def summary(made: Calibration) -> str:
-    """The calibration in words: size, white sheets, and the STD of each plane before and after correction."""
+    """The calibration in words: size, white sheets, and the error of planes and scenes before and after correction."""
     parts = [f"{made.width}x{made.height}"]
     if made.white:
         darkest = min(made.white.left.min(), made.white.right.min())
@@ -195,4 +203,13 @@ def summary(made: Calibration) -> str:
         f"plane at {plane.disparity:.3g} px, STD {plane.observed:.3g} px, {plane.corrected:.3g} px corrected"
         for plane in made.planes
     ]
+    if made.scenes:
+        observed, corrected, left_out = np.mean(made.scenes, axis=0)
+        count = f"{len(made.scenes)} scenes" if len(made.scenes) > 1 else "1 scene"
+        parts.append(
+            f"{count}, mean error {observed:.3g} px, {corrected:.3g} px corrected, "
+            f"{left_out:.3g} px corrected with the others only"
+        )
+        if left_out >= observed:
+            parts.append("the field does not help a scene that is left out: give more scenes")
     return "; ".join(parts)

@@ -38,6 +38,18 @@ class Plane(NamedTuple):
     corrected: float
 
 
+class SceneFit(NamedTuple):
+    """A calibration scene: the mean distance of its map to its depth, brought to disparities by the best line, px.
+
+    `observed` is that of the map as it is, `corrected` that of the corrected map, and `left_out` that of the map
+    corrected with a field from all other captures.
+    """
+
+    observed: float
+    corrected: float
+    left_out: float
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """What to undo in the pictures of one camera and lens, at one size.
@@ -56,6 +68,8 @@ class Calibration:
         Gain and offset of the disparity; None leaves the map as it is.
     planes : tuple of Plane
         The planes that the field was fitted to.
+    scenes : tuple of SceneFit
+        The scenes that the field was fitted to.
     source : str
         What errors call this calibration, such as the path of its file.
     """
@@ -67,6 +81,7 @@ class Calibration:
     white: White | None = None
     field: Field | None = None
     planes: tuple[Plane, ...] = ()
+    scenes: tuple[SceneFit, ...] = ()
     source: str = "calibration"
 
     def check(self, shape: tuple[int, ...], name: str, axis: str | None = None) -> None:
@@ -137,6 +152,7 @@ class Calibration:
             "gain": field and dict(zip(TERMS, field.gain, strict=True)),
             "offset": field and dict(zip(TERMS, field.offset, strict=True)),
             "planes": [plane._asdict() for plane in self.planes],
+            "scenes": [scene._asdict() for scene in self.scenes],
         }
 
     def to_json(self) -> str:

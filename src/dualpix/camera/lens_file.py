@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..types import StrPath
-from .lens import TERMS, VERSION, Calibration, Field, Plane, evaluate
+from .lens import TERMS, VERSION, Calibration, Field, Plane, SceneFit, evaluate
 from .sheet import DARKEST, Values, White
 
 FAINTEST = 0.1  # a gain below this share of the mean does not come from a lens
@@ -71,10 +71,13 @@ def _from_record(record: dict[str, Any], source: str) -> Calibration:
             min(grid.shape) < 2 or grid.min() < DARKEST or grid.max() > 1 for grid in (white.left, white.right)
         ):
             raise ValueError("white has values that are out of bounds")
-    planes = tuple(
-        Plane(*(float(_numbers(each[name], name, 0)) for name in Plane._fields)) for each in record["planes"]
-    )
-    return Calibration(width, height, record["axis"], record["camera"], white, field, planes, source)
+    planes = tuple(Plane(*_figures(each, Plane._fields)) for each in record["planes"])
+    scenes = tuple(SceneFit(*_figures(each, SceneFit._fields)) for each in record.get("scenes", ()))
+    return Calibration(width, height, record["axis"], record["camera"], white, field, planes, scenes, source)
+
+
+def _figures(record: dict[str, Any], names: tuple[str, ...]) -> list[float]:
+    return [float(_numbers(record[name], name, 0)) for name in names]
 
 
 def _whole(record: dict[str, Any], name: str) -> int:

@@ -26,6 +26,26 @@ from .progress import progress_bar
     metavar="LEFT RIGHT",
     help="The two views of a plane. May be repeated.",
 )
+@click.option(
+    "--scene",
+    "scenes",
+    type=(file_path, file_path, file_path),
+    multiple=True,
+    metavar="LEFT RIGHT DEPTH",
+    help="The two views of a scene and its depth map. Two or more scenes, or one beside planes.",
+)
+@click.option(
+    "--scene-kind",
+    type=click.Choice(["inverse", "depth"]),
+    help="What DEPTH holds: a value linear in inverse depth, such as a disparity, in any unit and of either sign "
+    "(inverse, the default), or distances in any unit (depth). A wrong choice is refused if the views contradict it.",
+)
+@click.option(
+    "--scene-area",
+    type=click.Choice(["whole", "centre"]),
+    help="What DEPTH covers: the whole picture, at any size of the same aspect ratio (whole, the default), or its "
+    "centre, pixel for pixel (centre).",
+)
 @click.option("--camera", metavar="NAME", help="Name of the camera and lens, to keep in the file.")
 @click.option(
     "--black", type=float, default=0.0, metavar="N", help="Value of a black pixel in the photos of white sheets."
@@ -40,7 +60,7 @@ from .progress import progress_bar
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Set one parameter for matching the planes. May be repeated.",
+    help="Set one parameter for matching planes and scenes. May be repeated.",
 )
 @threads_option
 @json_option
@@ -50,6 +70,9 @@ def calibrate(
     output: str,
     white: tuple[tuple[str, str], ...],
     planes: tuple[tuple[str, str], ...],
+    scenes: tuple[tuple[str, str, str], ...],
+    scene_kind: str | None,
+    scene_area: str | None,
     camera: str | None,
     black: float,
     axis: str | None,
@@ -61,8 +84,9 @@ def calibrate(
 ) -> None:
     """Measure a camera and lens, to correct later shots.
 
-    Photograph a white sheet, a textured plane, or both. Every photo must be out of focus and have the same size in
-    pixels as the shots you will correct.
+    Photograph a white sheet, textured planes, scenes whose depth you know, or several of these. Every photo must have
+    the same size in pixels and the same lens settings as the shots you will correct. Sheets and planes must be out of
+    focus.
 
     The white sheet is evenly lit. It shows how much each view darkens towards the borders.
 
@@ -70,19 +94,24 @@ def calibrate(
     same everywhere, so it shows how the lens changes the disparity over the picture. One plane gives the scale
     (gain). Two or more at different distances, in front of the focus and behind it, also give the offset.
 
+    The depth of a scene may come from a depth camera, a phone's lidar or a stereo rig. It is as seen in the left view;
+    0, NaN and infinity are unknown. Several scenes at various depths show the same as planes, less precisely.
+
     To use the result: dualpix disparity --calibration FILE.json
 
     \b
     Examples:
       dualpix calibrate -o lens.json --white sheet_l.png sheet_r.png
       dualpix calibrate -o lens.json --plane l1.png r1.png --plane l2.png r2.png
+      dualpix calibrate -o lens.json --scene-kind depth \\
+        --scene l1.png r1.png d1.png --scene l2.png r2.png d2.png
     """
     from ..camera.calibrate import calibrate as find
     from ..camera.calibrate import summary
     from ..io import OutputSet
     from ..params import parse_setting
 
-    inputs = [path for pair in (*white, *planes) for path in pair]
+    inputs = [path for capture in (*white, *planes, *scenes) for path in capture]
     if not output.lower().endswith(".json"):
         raise OutputError(f"{output}: a calibration is a .json file: give it that suffix")
     with OutputSet([output], inputs, force) as files:
@@ -90,6 +119,9 @@ def calibrate(
             found = find(
                 white,
                 planes,
+                scenes,
+                scene_kind=scene_kind,
+                scene_area=scene_area,
                 camera=camera,
                 black=black,
                 axis=axis,

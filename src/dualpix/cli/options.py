@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Command(click.Command):
@@ -44,6 +47,16 @@ threads_option = click.option(
 cache_option = click.option(
     "--cache", type=file_path, metavar="DIR", help="Keep finished maps here. By default in your cache folder."
 )
+
+
+def optics_option(default: str) -> Callable[[_Function], _Function]:
+    """The option ``--optics``; `default` says what holds without it."""
+    return click.option(
+        "--optics",
+        metavar="OPTICS",
+        help="How a point out of focus is spread: half-disc, pupil:split=S,overlap=O,cat-eye=C or "
+        f"measured:LEFT.npy,RIGHT.npy[,ROWSxCOLUMNS]. {default}",
+    )
 
 
 def given(**paths: str | None) -> dict[str, str]:

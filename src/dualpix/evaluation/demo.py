@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..camera.simulation import fill_from_background, simulate
+from ..camera.simulation import simulate
+from ..camera.truth import fill_from_background
 from ..errors import InputError
 from ..io import OutputSet, encode_map, encode_png, encode_preview, output_folder
 from ..io.sidecar import map_record, to_json
