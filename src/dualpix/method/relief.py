@@ -12,8 +12,7 @@ import numpy as np
 from ..params import Params
 from ..types import Parabolas
 
-STEEPEST, FLATTEST = 0.27, 1.2  # bounds of the factor of the penalty
-WINDOW = 0.7  # the factor of the window is that of the penalty to this power
+STEEPEST, FLATTEST = 0.27, 1.4  # bounds of the factor
 SAMPLE = 200_000  # pixels that the relief is measured in
 
 
@@ -27,9 +26,9 @@ def relief_of(belief: Parabolas) -> float:
 def fitted(params: Params, coarser: Parabolas | None) -> Params:
     """The parameters with the window and the penalty that suit the relief of the coarser scale.
 
-    For the relief s, ``f = relief / s``, bounded: the penalty is multiplied by f, and the window by f^0.7.
+    For the relief s, both are multiplied by ``f = relief / s``, within bounds.
     """
     if coarser is None or not params.scales.relief:
         return params
     f = min(max(params.scales.relief / max(relief_of(coarser), 1e-9), STEEPEST), FLATTEST)
-    return params.replace(window=params.matching.window * f**WINDOW, penalty=params.aggregation.penalty * f)
+    return params.replace(window=params.matching.window * f, penalty=params.aggregation.penalty * f)
