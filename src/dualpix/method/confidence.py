@@ -13,7 +13,7 @@ OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error as a product of powers, fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": 0.3, "near": 0.3, "far": 0.25, "texture": -0.2, "curvature": -0.02}
+SIGMA = {"constant": -1.095, "near": 0.32, "far": 0.221, "texture": -0.224, "curvature": -0.025}
 TEXTURE = 9  # px of the half-size map: window of the mean curvature
 NEAR, FAR = 11, 21  # px of the half-size map and of the coarser scale: windows in which disparities are compared
 STEP, CURVATURE = np.float32(0.02), np.float32(1e-5)  # px and px^-2: added, since no evidence is exact
@@ -29,26 +29,35 @@ def margin() -> int:
     return max(2 * (NEAR // 2), 4 * (FAR // 2)) + TEXTURE
 
 
-def expected_error(belief: Parabolas, d: Map) -> Map:
-    """sigma of every pixel, px: half of the errors are below 0.67 sigma. It is computed at half the size.
+def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
+    """What tells about the error of a pixel, as logarithms, at half the size.
 
-    ``sigma = c (r + 0.02)^p (s + 0.02)^q (t + 1e-5)^-u (A + 1e-5)^-v``. r is the span of the disparities around the
-    pixel, s that of the coarser scale in a wider window, t the mean curvature of the matches around it, and A the
-    curvature of the belief. So blank regions, and the surroundings of depth edges, are unsure. A pixel without any
-    texture nearby may have any disparity of the range.
+    near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
+    (px). texture: the mean curvature of the matches around it. curvature: that of the belief.
+    """
+    assert belief.texture is not None
+    near = spread(np.ascontiguousarray(d[::2, ::2]), NEAR)
+    far = near if belief.spread is None else 2 * belief.spread
+    return {
+        "near": np.log(near + STEP),
+        "far": np.log(far + STEP),
+        "texture": np.log(belief.texture + CURVATURE),
+        "curvature": np.log(belief.A[::2, ::2] + CURVATURE),
+    }
+
+
+def expected_error(belief: Parabolas, d: Map) -> Map:
+    """sigma of every pixel, px: half of the errors are below 0.67 sigma.
+
+    It is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth edges are unsure. A
+    pixel without any texture nearby may have any disparity of the range.
     """
     import cv2
 
-    assert belief.texture is not None and belief.textured is not None and belief.limits is not None
-    near = spread(np.ascontiguousarray(d[::2, ::2]), NEAR)
-    far = near if belief.spread is None else 2 * belief.spread
-    log_sigma = (
-        np.float32(SIGMA["constant"])
-        + np.float32(SIGMA["near"]) * np.log(near + STEP)
-        + np.float32(SIGMA["far"]) * np.log(far + STEP)
-        + np.float32(SIGMA["texture"]) * np.log(belief.texture + CURVATURE)
-        + np.float32(SIGMA["curvature"]) * np.log(belief.A[::2, ::2] + CURVATURE)
-    )
+    assert belief.textured is not None and belief.limits is not None
+    log_sigma = np.float32(SIGMA["constant"])
+    for name, sign in signs_of_error(belief, d).items():
+        log_sigma = log_sigma + np.float32(SIGMA[name]) * sign
     sigma = np.asarray(cv2.resize(np.exp(log_sigma), d.shape[::-1], interpolation=cv2.INTER_LINEAR), np.float32)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
