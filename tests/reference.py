@@ -303,17 +303,24 @@ def aggregate(alpha, beta, weight, penalty, paths, iterations, normalize):
     return A, B
 
 
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau):
+def one_sided(v, d, r):
+    """g: how much a match with vertex v counts if the last iteration found d. Too near is suspect, too far is not."""
+    return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
+
+
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
+    With r, the parabolas also have one-sided weights; v holds the vertices of the matches.
     """
     P = K * alpha.mean()
     taus = np.ravel(tau)
     A, B = one_pass(alpha, beta, weight, paths, P, True)
     for i in range(iterations - 1):
-        tau = taus[min(i, len(taus) - 1)]
-        A, B = one_pass(alpha, beta, weight, paths, P, True, minimizer(A, B) if tau else None, tau)
+        tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
+        g = one_sided(v, d, r) if r and tau else 1
+        A, B = one_pass(g * alpha, g * beta, weight, paths, P, True, d if tau else None, tau)
     return A, B
 
 
@@ -339,13 +346,43 @@ def minimizer(A, B):
     return np.divide(-B, 2 * A, out=np.zeros_like(A), where=A > 0)
 
 
-def confidence(A, d, omega):
-    """A' / (A' + 25), 1 / A' = 1 / A + r^2 / 12, where r is what the disparities span in the matching window."""
-    half = int(np.ceil(2 * omega))
-    around = np.lib.stride_tricks.sliding_window_view(np.pad(d, half, mode="edge"), (2 * half + 1, 2 * half + 1))
-    r = around.max(axis=(2, 3)) - around.min(axis=(2, 3))
-    A = 1 / (1 / A + r**2 / 12)
-    return A / (A + 25)
+def span(d, side):
+    """The largest less the smallest value in the window around each pixel, cut at the border."""
+    half = side // 2
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(d, half, mode="edge"), (side, side))
+    return around.max(axis=(2, 3)) - around.min(axis=(2, 3))
+
+
+def expected_error(alpha, A, d, coarse_d, exponents):
+    """sigma = exp(constant) * product of powers, at half the size.
+
+    Of: the span of d in 21 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the
+    pixel, and the curvature A of the belief.
+    """
+    t = np.lib.stride_tricks.sliding_window_view(np.pad(alpha[::2, ::2], 4, mode="symmetric"), (9, 9)).mean(axis=(2, 3))
+    near, far = span(d[::2, ::2], 11), 2 * span(coarse_d, 21)
+    powers = {"near": near + 0.02, "far": far + 0.02, "texture": t + 1e-5, "curvature": A[::2, ::2] + 1e-5}
+    return np.exp(exponents["constant"]) * np.prod([powers[k] ** exponents[k] for k in powers], axis=0)
+
+
+def relief_factor(d, relief):
+    """f, by which window and penalty are multiplied: relief / median |d(x + 1) - d(x)| of the coarser scale."""
+    return np.clip(relief / max(np.median(np.abs(np.diff(d, axis=1))), 1e-9), 0.27, 1.4)
+
+
+def polish(d, step):
+    """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2."""
+
+    def mean(values):
+        h, w = values.shape
+        rows = [slice(max(y - 2, 0), y + 3) for y in range(h)]
+        columns = [slice(max(x - 2, 0), x + 3) for x in range(w)]
+        return np.array([[values[row, column].mean() for column in columns] for row in rows])
+
+    m = mean(d)
+    v = np.maximum(mean(d**2) - m**2, 0)
+    a = v / (v + step**2)
+    return mean(a) * d + mean((1 - a) * m)
 
 
 def searched(limits, factor):
@@ -391,12 +428,13 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
         params["encc_window"],
         params["noise_floor"],
     )
+    v = np.where(alpha > 0, minimizer(alpha, beta), -np.inf)
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
     priors = [] if prior is None else [(*prior, 1, params["prior_weight"], params["prior_limit"])]
     alpha, beta = condition(alpha, beta, divisor, priors, params["invalid_threshold"])
     strength = edge_weight(guide, params["edge_sigma"]), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
-        return aggregate_exact(alpha, beta, *strength, params["robust_tau"])
+        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"])
     return aggregate(alpha, beta, *strength, params["normalize_iterations"])
 
 
@@ -412,6 +450,11 @@ def disparity(left, right, guide, params):
         if prior is not None:
             prior = upsample(A / 4, level[0].shape), upsample(B / 2, level[0].shape)
             disparities = next_range(minimizer(*prior), params["range"], 2 ** (scales - 1 - scale))
-        A, B = one_scale(*level, disparities, prior, iterations, params)
+            f = relief_factor(minimizer(A, B), params["relief"]) if params["relief"] else 1
+        else:
+            f = 1
+        fitted = params | {"window": f * params["window"], "penalty": f * params["penalty"]}
+        A, B = one_scale(*level, disparities, prior, iterations, fitted)
         prior = A, B
-    return np.clip(minimizer(A, B), *params["range"]), A
+    d = minimizer(A, B)
+    return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A

@@ -285,6 +285,54 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("r", [0.05, 0.3, 1e3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_one_sided_weights_agree_with_the_oracle(shape, r, paths):
+    alpha, beta, guide = random_maps(shape)
+    v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float32)
+    v[::3, ::2] = -np.inf  # nothing matched
+    params = exact_params(robust_tau=0.5, paths=paths, fattening=r)
+    found = one_sided_belief(alpha, beta, v, guide, params, threads=2)
+    as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
+    A, B = reference.aggregate_exact(*as_float, weight, params.penalty, paths, 3, 0.5, v.astype(float), r)
+    np.testing.assert_allclose(found.A, A, rtol=1e-4)
+    np.testing.assert_allclose(found.vertex, reference.minimizer(A, B), rtol=1e-4, atol=1e-4)
+    again = one_sided_belief(alpha, beta, v, guide, params, threads=1)
+    assert found.A.tobytes() == again.A.tobytes()
+
+
+def one_sided_belief(alpha, beta, v, guide, params, threads):
+    evidence = Parabolas(alpha.copy(), beta.copy(), matched=v)
+    weights = edge_weights(guide, params.aggregation, threads)
+    return aggregation.aggregate(evidence, weights, params.aggregation, 3, threads=threads)
+
+
+@pytest.mark.parametrize("v", [1.0, -1.0])
+def test_only_a_match_that_is_too_near_loses_weight(v):
+    """One match among many of 0 px: nearer, it hardly moves the map; farther, it counts no less than without weights."""
+    alpha, beta, guide = np.ones((9, 9), np.float32), np.zeros((9, 9), np.float32), np.zeros((9, 9), np.float32)
+    beta[4, 4] = -2 * v
+    matched = np.where(beta == 0, 0, v).astype(np.float32)
+    params = exact_params(robust_tau=50.0, fattening=0.1)
+    plain, weighed = (one_sided_belief(alpha, beta, seen, guide, params, 1).vertex[4, 4] for seen in (None, matched))
+    assert abs(plain) > 0.01
+    assert abs(weighed) < 0.2 * abs(plain) if v > 0 else abs(weighed) >= abs(plain)
+
+
+def test_aggregate_refuses_one_sided_weights_without_a_disparity():
+    alpha, beta, guide = random_maps((5, 6))
+    weights = edge_weights(guide, exact_params().aggregation, 1)
+    A, B, v = (np.empty_like(alpha) for _ in range(3))
+    settings = {"messages": _core.Messages.exact, "penalty": 1.0, "disparity": None, "robust_tau": 1.0, "scale": 1.0}
+    settings |= {"jump_penalty": 0.0, "farthest": 0.0, "threads": 1, "vertex": v}
+    with pytest.raises(ValueError, match="needs a disparity"):
+        _core.aggregate(alpha, beta, weights, A, B, fattening=1.0, **settings)
+    settings["disparity"] = beta
+    with pytest.raises(ValueError, match="fattening must be above 0"):
+        _core.aggregate(alpha, beta, weights, A, B, **settings)
+
+
 @pytest.mark.parametrize("K", [0.1, 10, 1e4])
 def test_along_a_row_exact_messages_are_the_minimum_of_the_energy(K):
     """Forward + backward = the tridiagonal solution of sum alpha (d - v)^2 + P w (d_p - d_q)^2, curvature included."""

@@ -1,13 +1,23 @@
 """What the confidence promises."""
 
+import cv2
 import numpy as np
 import pytest
 
 import reference
-from dualpix.method.confidence import near_texture, smoothness, texture
+from dualpix.method.confidence import (
+    SIGMA,
+    absolute_confidence,
+    expected_error,
+    mean_curvature,
+    near_texture,
+    signs_of_error,
+    smoothness,
+    spread,
+    texture,
+)
 from dualpix.method.kinds import method_of
 from dualpix.params import preset
-from dualpix.run import Run
 from dualpix.types import Parabolas
 
 AUTO = preset("auto")
@@ -17,36 +27,85 @@ RNG = np.random.default_rng(5)
 def trust(A, d=None, params=AUTO):
     A = np.asarray(A, np.float32)
     d = np.zeros_like(A) if d is None else np.asarray(d, np.float32)
-    return confidence(A, d, np.ones(A.shape, np.uint8), params, 2)
+    return confidence(A, d, np.ones(A.shape, np.uint8), params)
 
 
-def confidence(A, d, textured, params, threads):
-    return method_of(params).confidence(Parabolas(A, np.zeros_like(A), textured), d, Run(threads))
+def confidence(A, d, textured, params):
+    method, field = method_of(params), belief(A, textured=textured)
+    return method.confidence(field, method.sigma(field, d))
 
 
-def test_half_sure_is_a_curvature_of_25():
-    np.testing.assert_allclose(trust([[0, 25, 75, 475]]), [[0, 0.5, 0.75, 0.95]], rtol=1e-6)
+def belief(A, alpha=None, coarse=None, textured=None):
+    """A belief; alpha is the curvature of the matches alone, coarse the disparities of the coarser scale."""
+    A = np.asarray(A, np.float32)
+    return Parabolas(
+        A,
+        np.zeros_like(A),
+        np.ones(A.shape, np.uint8) if textured is None else textured,
+        limits=(-4.0, 4.0),
+        texture=mean_curvature(A if alpha is None else np.asarray(alpha, np.float32)),
+        spread=None if coarse is None else spread(np.asarray(coarse, np.float32)),
+    )
 
 
-def test_without_depth_edges_it_is_the_curvature_alone():
-    A = RNG.uniform(0, 1e4, (40, 50))
-    np.testing.assert_allclose(trust(A, np.full_like(A, 1.5)), A / (A + 25), rtol=1e-5)
+# ---- the expected error ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("window", [1, 2.5, 9.5])
-def test_agrees_with_the_oracle(window):
-    A, d = RNG.uniform(1, 1e4, (45, 60)), RNG.uniform(-2, 2, (45, 60))
-    np.testing.assert_allclose(trust(A, d, AUTO.replace(window=window)), reference.confidence(A, d, window), rtol=1e-4)
+@pytest.mark.parametrize("shape", [(44, 60), (45, 61), (1, 1), (1, 30), (30, 2)])
+def test_the_expected_error_agrees_with_the_oracle(shape):
+    half = [(n + 1) // 2 for n in shape]
+    A, alpha, d = RNG.uniform(1, 1e4, shape), RNG.uniform(0, 2, shape), RNG.uniform(-2, 2, shape)
+    coarse = RNG.uniform(-1, 1, half)
+    found = expected_error(belief(A, alpha, coarse), d.astype(np.float32))
+    expected = reference.expected_error(alpha, A, d, coarse, SIGMA)
+    assert found.shape == shape
+    at = tuple(slice(4, -4) if n > 20 else slice(None) for n in half)
+    enlarged = cv2.resize(expected.astype(np.float32), shape[::-1], interpolation=cv2.INTER_LINEAR)
+    np.testing.assert_allclose(found, enlarged, rtol=1e-3)
+    assert expected[at].size > 0
 
 
-def test_near_an_edge_variances_add_up_as_far_as_the_window_reaches():
-    """A window of STD 10 has 41 columns: those at most 20 away from the far side of the step."""
+def test_without_a_coarser_scale_its_own_disparities_count_twice():
+    A, d = np.full((40, 50), 100.0), RNG.uniform(-1, 1, (40, 50)).astype(np.float32)
+    near = reference.span(d[::2, ::2], 11) + 0.02
+    expected = np.exp(SIGMA["constant"]) * near ** (SIGMA["near"] + SIGMA["far"])
+    expected *= (100 + 1e-5) ** (SIGMA["texture"] + SIGMA["curvature"])
+    np.testing.assert_allclose(signed_sigma(A, d), expected, rtol=1e-3)
+
+
+def signed_sigma(A, d):
+    """sigma at every second pixel, without interpolation."""
+    log_sigma = SIGMA["constant"] + sum(SIGMA[k] * v for k, v in signs_of_error(belief(A), d).items())
+    return np.exp(log_sigma)
+
+
+def test_half_sure_is_an_error_of_a_quarter_pixel():
+    sigma = np.array([[0, 0.25, 0.5, 1e9]], np.float32)
+    np.testing.assert_allclose(absolute_confidence(sigma, np.ones((1, 4), np.uint8)), [[1, 0.5, 0.2, 0]], atol=1e-6)
+
+
+def test_near_a_depth_edge_it_is_less_sure():
     A = np.full((200, 200), 5000)
     d = np.where(np.arange(200) < 100, 0, 1.2) * np.ones_like(A)
     row = trust(A, d)[100]
-    at_edge = 1 / (1 / 5000 + 1.2**2 / 12)
-    np.testing.assert_allclose(row[80:120], at_edge / (at_edge + 25), rtol=1e-4)
-    np.testing.assert_allclose(np.r_[row[:80], row[120:]], 5000 / (5000 + 25), rtol=1e-4)
+    assert 1 - row[95:105].max() > 10 * (1 - row[20:60].min())
+
+
+def test_blank_regions_are_less_sure_than_texture():
+    alpha = np.where(np.arange(200) < 100, 1.0, 1e-4) * np.ones((80, 1))
+    sigma = expected_error(belief(np.full((80, 200), 300.0), alpha), np.zeros((80, 200), np.float32))
+    assert sigma[:, 140:].min() > 2 * sigma[:, :60].max()
+
+
+def test_without_any_texture_it_may_be_anything_of_the_range():
+    textured = np.zeros((20, 30), np.uint8)
+    textured[5, 7] = 1
+    sigma = expected_error(belief(np.full((20, 30), 9.0), textured=textured), np.zeros((20, 30), np.float32))
+    assert (sigma[textured == 0] == np.float32(8 / np.sqrt(12))).all()
+    assert sigma[5, 7] < 1
+
+
+# ---- the confidence --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("change", [{"messages": "paper"}, {"noise_floor": 0.0}])
@@ -58,17 +117,19 @@ def test_curvature_without_a_scale_is_compared_with_its_mean(change):
 
 @pytest.mark.parametrize("messages", ["paper", "exact"])
 def test_grows_with_the_curvature_and_stays_within_0_and_1(messages):
-    found = trust([[0, 1e-6, 1, 30, 1e3, 1e6]], params=AUTO.replace(messages=messages))
-    assert (np.diff(found) > 0).all()
-    assert found.min() >= 0
-    assert found.max() <= 1
+    found = [
+        trust(np.full((6, 6), A), params=AUTO.replace(messages=messages))[3, 3] for A in (0, 1e-6, 1, 30, 1e3, 1e6)
+    ]
+    assert (np.diff(found) > 0).all() if messages == "exact" else (np.diff(found) >= 0).all()
+    assert min(found) >= 0
+    assert max(found) <= 1
 
 
 @pytest.mark.parametrize("messages", ["paper", "exact"])
 def test_nothing_matched_is_nothing_known(messages):
     A, textured = np.full((3, 4), 1e5, np.float32), np.zeros((3, 4), np.uint8)
     textured[1, 2] = 1
-    found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages), 1)
+    found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages))
     assert np.argwhere(found).tolist() == [[1, 2]]
 
 

@@ -49,6 +49,9 @@ def test_agrees_with_the_oracle(preset, shape):
         {"subpixel": "histeq"},
         {"noise_floor": 0.2, "invalid_threshold": 1e-4},
         {"messages": "exact", "penalty": 500, "robust_tau": 0.1},
+        {"messages": "exact", "penalty": 500, "robust_tau": 0.1, "fattening": 0.2},
+        {"relief": 0.01},
+        {"polish": 0.3},
         {"guide_gamma": 0.5},
         {"exposure": 100},
         {"vignetting": 0.1},
@@ -70,7 +73,8 @@ def test_auto_agrees_with_the_oracle(shape):
     result = dualpix.disparity(left, right, params)
     expected, A = oracle(left, right, params)
     np.testing.assert_allclose(result.disparity, expected, rtol=1e-4, atol=2e-4)
-    np.testing.assert_allclose(result.confidence, reference.confidence(A, expected, params.window), rtol=1e-3)
+    np.testing.assert_allclose(result.belief.A, A, rtol=1e-3)
+    np.testing.assert_allclose(result.confidence, 1 / (1 + (result.sigma / 0.25) ** 2), rtol=1e-5)
 
 
 @pytest.mark.parametrize("d", [-2.4, -0.5, 0.0, 0.3, 3.0])

@@ -134,3 +134,16 @@ def test_condition_refuses_what_is_no_prior(priors):
     alpha, beta = parabolas((4, 5))
     with pytest.raises(TypeError):
         _core.condition(alpha, beta, as_row(np.ones(5)), priors=priors, invalid_threshold=0.04, threads=1)
+
+
+def test_condition_keeps_the_vertices_of_the_matches():
+    alpha, beta = parabolas((13, 17))
+    alpha[3, 4] = beta[3, 4] = 0
+    v = np.empty_like(alpha)
+    expected = np.where(alpha > 0, -beta / (2 * np.maximum(alpha, 1e-30)), -np.inf)
+    divisor = np.linspace(1, 9, 17, dtype=np.float32)
+    prior = some_prior((13, 17), 1, 0.3, 0, 1)
+    _core.condition(alpha, beta, divisor, priors=[prior], invalid_threshold=0.04, threads=2, vertex=v)
+    np.testing.assert_allclose(v, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="a map of its own"):
+        _core.condition(alpha, beta, divisor, priors=[], invalid_threshold=0.04, threads=1, vertex=alpha)

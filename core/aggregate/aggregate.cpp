@@ -24,6 +24,9 @@ constexpr int kDropped = 13;          // lower bits of the mantissa that are dro
 constexpr int kCodeShift = 64 << 23;  // subtracting this from the bits of a float divides it by kCodeScale
 constexpr float kCodeScale = 18446744073709551616.0f, kLeast = 4 / kCodeScale;  // 2^64, 2^-62
 
+// A match nearer than the last pass by more than this many times r is not trusted any less.
+constexpr float kMostSuspect = 5.0f;
+
 // Greatest P: in effect infinite, and its product with kCodeScale still does not overflow.
 constexpr float kMostPenalty = 1e18f;
 
@@ -74,7 +77,7 @@ DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat d
 // of the previous pass. Windows make near objects look larger, so a match that is too near is suspect, and one that is
 // too far is not.
 DUALPIX_INLINE vfloat one_sided_weight(const Coupling& c, vfloat v, vfloat d) {
-  const vfloat t = min(max(v - d, vfloat{}) * c.inverse_r, splat(1e15f));
+  const vfloat t = min(max(v - d, vfloat{}) * c.inverse_r, splat(kMostSuspect));
   return 1.0f / (t * t + 1.0f);
 }
 

@@ -13,7 +13,7 @@ OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error as a product of powers, fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -1.095, "near": 0.32, "far": 0.221, "texture": -0.224, "curvature": -0.025}
+SIGMA = {"constant": -0.69, "near": 0.184, "far": 0.236, "texture": -0.187, "curvature": -0.125}
 TEXTURE = 9  # px of the half-size map: window of the mean curvature
 NEAR, FAR = 11, 21  # px of the half-size map and of the coarser scale: windows in which disparities are compared
 STEP, CURVATURE = np.float32(0.02), np.float32(1e-5)  # px and px^-2: added, since no evidence is exact
@@ -26,7 +26,7 @@ ROUGH = np.float32(0.03)  # px
 
 def margin() -> int:
     """Pixels around a tile that the expected error needs."""
-    return max(2 * (NEAR // 2), 4 * (FAR // 2)) + TEXTURE
+    return 2 * (max(NEAR, FAR, TEXTURE) // 2)
 
 
 def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
@@ -49,15 +49,16 @@ def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
 def expected_error(belief: Parabolas, d: Map) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
-    It is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth edges are unsure. A
-    pixel without any texture nearby may have any disparity of the range.
+    It is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth edges are unsure.
+    A pixel without any texture nearby may have any disparity of the range.
     """
     import cv2
 
-    assert belief.textured is not None and belief.limits is not None
-    log_sigma = np.float32(SIGMA["constant"])
+    assert belief.textured is not None
+    assert belief.limits is not None
+    log_sigma: Map = np.full([(n + 1) // 2 for n in d.shape], SIGMA["constant"], np.float32)
     for name, sign in signs_of_error(belief, d).items():
-        log_sigma = log_sigma + np.float32(SIGMA[name]) * sign
+        log_sigma += np.float32(SIGMA[name]) * sign
     sigma = np.asarray(cv2.resize(np.exp(log_sigma), d.shape[::-1], interpolation=cv2.INTER_LINEAR), np.float32)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
@@ -67,7 +68,8 @@ def expected_error(belief: Parabolas, d: Map) -> Map:
 
 def absolute_confidence(sigma: Map, textured: Mask) -> Map:
     """``1 / (1 + (sigma / SURE)^2)``, in [0, 1]; 0 where there is no texture. Comparable between cameras."""
-    return np.divide(textured, 1 + np.square(sigma / np.float32(SURE)), dtype=np.float32)
+    confidence: Map = np.divide(textured, 1 + np.square(sigma / np.float32(SURE)), dtype=np.float32)
+    return confidence
 
 
 def spread(d: Map, side: int = FAR) -> Map:

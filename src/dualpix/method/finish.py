@@ -77,7 +77,7 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str
 
 
 def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
-    """Disparity, clipped to the searched range and polished, expected error and confidence, in the matched frame.
+    """Disparity, polished and clipped to the searched range, expected error and confidence, in the matched frame.
 
     Pixels that the range does not cover have confidence 0. The belief's vertex map is overwritten.
     """
@@ -87,9 +87,9 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     confidence = plan.method.confidence(belief, sigma)
     low, high = belief.limits
     confidence[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
-    np.clip(d, low, high, out=d)
     if plan.params.smoothing.polish:
-        d = polished(d, plan.params.smoothing.polish, run.threads)
+        d[:] = polished(d, plan.params.smoothing.polish, run.threads)  # in place: the belief holds the map, too
+    np.clip(d, low, high, out=d)
     return Maps(d, confidence, sigma, agreed)
 
 

@@ -9,6 +9,7 @@ from .frame import Frame
 # Float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
 PAPER = 9  # published messages
 EXACT = 9  # exact messages
+MATCHED = 1  # more for the vertices of the matches, with fattening
 NORMALIZED = 5  # more with normalize_iterations
 DETAIL = 1  # more if the detail of the views is compared
 CODES = 1  # more for census codes
@@ -18,8 +19,8 @@ STEREO = 8  # stereo without its candidates
 CANDIDATE = 4  # more for each candidate
 JUDGED = 13  # more if candidates are judged by their costs alone (choice is 0,0)
 # While a filter runs:
-GUIDED, STEREO_GUIDED = 13, 29
-SOLVER, STEREO_SOLVER = 15, 43
+GUIDED, STEREO_GUIDED = 16, 29
+SOLVER, STEREO_SOLVER = 17, 43
 CELL = 28  # more for each cell of the solver's grid, which has at most one a pixel
 
 FIXED = 0.03  # GB that do not grow with the pair: tiles, tables, gaps in the heap
@@ -29,6 +30,7 @@ def dual_pixel_floats(params: Params, scales: int, both_views: bool) -> float:
     """Float32 maps that dual-pixel matching needs, for any range."""
     exact = params.aggregation.messages == "exact"
     maps = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
+    maps += MATCHED * (params.aggregation.fattening > 0)
     maps += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
     maps += ONE_SCALE * (scales == 1 and params.scales.range == "auto")
     cells = min(1.0, (4 / params.smoothing.solver_xy) ** 2)

@@ -14,6 +14,7 @@ from ..types import Parabolas
 from .brightness import Gains
 from .frame import Frame
 from .kinds import Method, method_of
+from .relief import fitted
 from .search import Search
 
 
@@ -81,10 +82,12 @@ class Plan:
     def finest(self, coarser: Parabolas) -> "Plan":
         """The plan of the finest scale alone, which every tile of the picture shares.
 
-        `coarser` is the belief of the next coarser scale of the whole picture; it settles the range.
+        `coarser` is the belief of the next coarser scale of the whole picture; it settles the range, the window and the
+        penalty.
         """
         search = self.search.settled(coarser)
-        return replace(self, search=search, passes=self.passes[-1:], curvatures=self.curvatures[-1:])
+        params = replace(fitted(self.params, coarser), relief=0.0)
+        return replace(self, params=params, search=search, passes=self.passes[-1:], curvatures=self.curvatures[-1:])
 
     def to_dict(self) -> dict[str, Any]:
         """Exact numbers, ready for JSON."""

@@ -1,8 +1,8 @@
 """The relief of a scene, and the window and the penalty that suit it.
 
 A large window and strong smoothing suit a scene of few, flat surfaces: they remove noise. On steep surfaces a window
-mixes disparities, and smoothing makes stairs. The coarser scale tells which kind of scene it is: slopes in px per px are
-the same at every scale.
+mixes disparities, and smoothing makes stairs. The coarser scale tells which kind of scene it is: slopes in px per px
+are the same at every scale.
 """
 
 import math
@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from ..params import Params
+from ..params.definitions import PENALTY, WINDOW
 from ..types import Parabolas
 
 STEEPEST, FLATTEST = 0.27, 1.4  # bounds of the factor
@@ -30,5 +31,15 @@ def fitted(params: Params, coarser: Parabolas | None) -> Params:
     """
     if coarser is None or not params.scales.relief:
         return params
-    f = min(max(params.scales.relief / max(relief_of(coarser), 1e-9), STEEPEST), FLATTEST)
-    return params.replace(window=params.matching.window * f, penalty=params.aggregation.penalty * f)
+    return scaled(params, min(max(params.scales.relief / max(relief_of(coarser), 1e-9), STEEPEST), FLATTEST))
+
+
+def largest(params: Params) -> Params:
+    """The parameters with the largest window and penalty that `fitted` may choose."""
+    return scaled(params, FLATTEST) if params.scales.relief else params
+
+
+def scaled(params: Params, f: float) -> Params:
+    """The parameters with window and penalty multiplied by f, within their own bounds."""
+    window = min(max(f * params.matching.window, WINDOW.low), WINDOW.high)
+    return params.replace(window=window, penalty=min(f * params.aggregation.penalty, PENALTY.high))

@@ -5,6 +5,7 @@ only tests and benchmarks solve tiles; the pipeline solves whole pictures, large
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from ..types import Parabolas, Planes
 from .frame import Frame
 from .margins import Margins
 from .plan import Plan
+from .relief import largest
 from .scales import Pyramid
 from .search import searched
 from .solve import solve
@@ -30,7 +32,8 @@ class Tile(NamedTuple):
 
 def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
     """The margins of all stages at the finest scale of a plan, for disparities within the limits."""
-    return plan.method.margins(searched(limits, 1))
+    method = replace(plan.method, params=largest(plan.params))
+    return method.margins(searched(limits, 1))
 
 
 def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:

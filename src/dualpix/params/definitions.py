@@ -77,6 +77,9 @@ GUIDED = equals("filter", "guided")
 SOLVER = equals("filter", "solver")
 FILTERED = that("filter", "other than none", lambda name: name != "none")
 
+# Rules of parameters that the method adapts.
+WINDOW, PENALTY = Real(0.5, 64), Real(0, 1e6, above=True)
+
 # Rules of the filters' settings. The functions of dualpix.filters check their arguments by them, too.
 GUIDED_WINDOW, GUIDED_EPS = Odd(3, 4095), Real(1e-6, 1e6)
 SOLVER_COLOUR, SOLVER_XY, SOLVER_LAMBDA = Real(0.5, 1024), Whole(1, 4096), Real(0, 1e6)
@@ -140,7 +143,7 @@ class Matching(Group):
         symbol="C",
     )
     window: float = parameter(
-        Real(0.5, 64),
+        WINDOW,
         "Size of the window over which costs are averaged: the standard deviation of a Gaussian or, for bt and census, "
         "the side of a square, made odd. It is the same at every scale. Larger is smoother, smaller keeps more detail. "
         "Usual: 3 to 15.",
@@ -231,7 +234,7 @@ class Aggregation(Group):
         "separately.",
     )
     penalty: float = parameter(
-        Real(0, 1e6, above=True),
+        PENALTY,
         "Strength of the smoothing between neighbours. With messages=paper or jumps it has no unit; usual: 1 to 10. "
         "With messages=exact it is a multiple of the mean curvature of the parabolas; usual: 1000 to 20000 for "
         "dual-pixel pairs.",
@@ -259,7 +262,7 @@ class Aggregation(Group):
         "0.2 to 0.5; 0 turns it off.",
         symbol="r",
         unit="px of the scale",
-        needs=equals("messages", "exact") & PASSES & ROBUST & ONE_MINIMUM,
+        needs=equals("messages", "exact") & PASSES & ROBUST,
     )
     edge_sigma: float = parameter(
         Real(0.01, 1e4),
@@ -305,7 +308,7 @@ class Scales(Group):
         "to the next. Each scale after the first measures it in the result of the coarser one. Steeper pictures get "
         "smaller windows and less smoothing, flatter ones the reverse. 0 keeps window and penalty as they are.",
         unit="px/px",
-        needs=SCALES & ONE_MINIMUM,
+        needs=SCALES,
     )
     prior_weight: float = parameter(
         Real(0, 10),
