@@ -90,7 +90,7 @@ AUTO: list[Changes] = [
     {"robust_tau": 0.0},
     {"subpixel": "histeq"},
     {"subpixel": "parabola"},
-    {"encc_window": 9},
+    {"encc_window": 13},
     {"encc_window": 21},
     {"detail": "all"},
     {"vignetting": 0.0},
