@@ -90,7 +90,7 @@ AUTO: list[Changes] = [
     {"robust_tau": 0.0},
     {"subpixel": "histeq"},
     {"subpixel": "parabola"},
-    {"encc_window": 9},
+    {"encc_window": 13},
     {"encc_window": 21},
     {"detail": "all"},
     {"vignetting": 0.0},
@@ -121,12 +121,14 @@ class Table:
         self.title, self.note = title, note
         self.rows: list[list[str]] = []
         self._width = max(len(label) for label in [header[0], *labels])
+        self._widths = [max(9, len(cell)) for cell in header[1:]]
         print(f"\n{title}\n{note}")
         self.add(header)
 
     def add(self, row: list[str]) -> None:
         self.rows.append(row)
-        print(row[0].ljust(self._width), *(cell.rjust(9) for cell in row[1:]), flush=True)
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], self._widths, strict=True))
+        print(row[0].ljust(self._width), *cells, flush=True)
 
     def markdown(self) -> str:
         header, *body = self.rows

@@ -1,12 +1,16 @@
-"""The ablation benchmark: its rows fit this version, and its tables say what it measured."""
+"""The ablation and tuning benchmarks: their rows fit this version, and their tables say what they measured."""
 
 import re
+import sys
+from importlib import import_module
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
 import pytest
 
 import dualpix
+from conftest import ROOT
 
 
 @pytest.fixture
@@ -66,3 +70,91 @@ def test_says_in_one_sentence_what_is_wrong(ablation, tmp_path, capsys, options,
     assert sentence.startswith("error: ")
     assert words in sentence
     assert captured.out == ""
+
+
+# ---- benchmarks/tune.py --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tune(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    yield import_module("tune")
+    for name in ("tune", "ablation"):
+        sys.modules.pop(name, None)
+
+
+def set_of(tune, name, scenes):
+    dataset = SimpleNamespace(name=name, measure=("proper", "geometric_mean"))
+    return tune.Set(name, dataset, [str(index) for index in range(scenes)])
+
+
+def test_every_part_of_auto_can_be_switched_off(tune):
+    candidates = tune.with_auto(tune.BEFORE)
+    assert len(candidates) == len(tune.BEFORE) + 1
+
+
+def test_sets_count_the_same_in_every_mean(tune):
+    sets = [set_of(tune, "simulated", 6), set_of(tune, "dslr", 1)]
+    ratios = {"simulated": np.full(6, 0.1), "dslr": np.array([-0.3])}
+    assert tune.change(sets, ratios, range(3)) == pytest.approx(-0.1)
+    assert [sets[1].fold(0) == k for k in range(3)].count(True) == 1
+    assert tune.change(sets, ratios, [k for k in range(3) if k != sets[1].fold(0)]) == pytest.approx(0.1)
+    assert np.isnan(tune.change(sets[1:], ratios, [sets[1].fold(0) - 1]))
+
+
+def test_a_value_is_never_shown_on_a_fold_that_it_was_chosen_on(tune):
+    """Each value gains only on one fold and loses on the others, so no choice holds in the test."""
+    sets = [set_of(tune, "simulated", 3)]
+    ratios = {tune.AUTO: {"simulated": np.zeros(3)}}
+    for k in range(3):
+        ratios[f"v{k}"] = {"simulated": np.where(np.arange(3) == k, -0.5, 0.1)}
+    rows = tune.choice_table(sets, ratios, {"v": ["v0", "v1", "v2"]}).rows[1:]
+    for k, (_, fold, chosen, others, test) in enumerate(rows[:3]):
+        assert fold == str(k + 1)
+        assert chosen != f"v{k}"
+        assert float(others) < 0 < float(test)
+    assert float(rows[3][4]) > 0
+
+
+def test_a_value_that_is_best_everywhere_is_chosen_everywhere(tune):
+    sets = [set_of(tune, "pixel4", 6)]
+    ratios = {tune.AUTO: {"pixel4": np.zeros(6)}, "a": {"pixel4": np.full(6, np.log(0.9))}}
+    rows = tune.choice_table(sets, ratios, {"a": ["a"]}).rows[1:]
+    assert [row[2].strip("()") for row in rows] == ["a"] * 4
+    assert [row[4] for row in rows] == ["-10.0"] * 4
+
+
+def test_a_second_run_takes_the_scores_from_the_cache(tune, data, tmp_path, capsys, monkeypatch):
+    arguments = [str(data), "--set", "polish=0,0.2", "--set", "window=5,10", "--cache", str(tmp_path / "cache")]
+    assert tune.main(arguments) == 0
+    first = capsys.readouterr().out
+    assert re.search(r"^polish=0 +[+-]\d", first, re.M)
+    assert re.search(r"^window +mean", first, re.M)
+    monkeypatch.setattr(tune, "score", None)
+    assert tune.main(arguments) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_a_grid_has_all_combinations(tune):
+    (changes,) = tune.groups_of(["polish=0,0.2", "window=5,10"], grid=True).values()
+    assert [(each["polish"], each["window"]) for each in changes] == [(0, 5), (0, 10), (0.2, 5), (0.2, 10)]
+
+
+def test_shows_what_the_parts_of_auto_are_worth(tune, data, tmp_path, capsys):
+    assert tune.main([str(data), "--gains", "--cache", str(tmp_path / "cache")]) == 0
+    assert re.search(r"^all of these +0\.\d{4}$", capsys.readouterr().out, re.M)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--set", "polish"], "NAME=V1,V2"),
+        (["--set", "polish=a"], "parameter polish"),
+        (["--gains", "--scenes-step", "0"], "1 or more"),
+    ],
+)
+def test_tuning_says_in_one_sentence_what_is_wrong(tune, data, tmp_path, capsys, options, words):
+    assert tune.main([str(data), "--cache", str(tmp_path / "cache"), *options]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("error: ")
+    assert words in sentence
