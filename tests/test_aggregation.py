@@ -310,7 +310,7 @@ def one_sided_belief(alpha, beta, v, guide, params, threads):
 
 @pytest.mark.parametrize("v", [1.0, -1.0])
 def test_only_a_match_that_is_too_near_loses_weight(v):
-    """One match among many of 0 px: nearer, it hardly moves the map; farther, it counts no less than without weights."""
+    """One match among many of 0 px: nearer, it hardly moves the map; farther, it counts no less than without."""
     alpha, beta, guide = np.ones((9, 9), np.float32), np.zeros((9, 9), np.float32), np.zeros((9, 9), np.float32)
     beta[4, 4] = -2 * v
     matched = np.where(beta == 0, 0, v).astype(np.float32)
