@@ -26,7 +26,7 @@ SAMPLE = 20_000  # pixels of a scene
 LEAST = 0.01  # px, added to the error
 # Bounds of exponents. More evidence must be surer. Blank regions are unsure, but not so much that the order suffers in
 # pictures where most of them are right (Pixel 4).
-BOUNDS = {"texture": (-0.15, 0.0), "curvature": (-1.0, -0.1)}
+BOUNDS = {"texture": (-0.13, 0.0), "curvature": (-1.0, -0.1)}
 NAMES = ("constant", "near", "far", "texture", "curvature")
 
 

@@ -436,15 +436,16 @@ def test_views_of_scenes_are_freed(shots, monkeypatch):
 
 @pytest.mark.parametrize("name", ["pixel4", "r6ii"])
 def test_real_scenes_correct_others_of_the_same_camera(data_dir, ablation, name):
-    """Fitted to one half of the scenes, the field takes at least 6 % off the error of the other half."""
+    """Fitted to three scenes in a row, the field takes at least 6 % off the error of the others, over all folds."""
     scenes = list(ablation.SETS[name](data_dir / name))
     if len(scenes) < 4:
         pytest.skip(f"fewer than 4 scenes under {data_dir / name}")
     maps = [dualpix.disparity(each.left, each.right).disparity for each in scenes]
     plain, corrected = [], []
-    for half in (0, 1):
-        lens = calibrate(scenes=[(each.left, each.right, each.truth) for each in scenes[half::2]])
-        for each, d in zip(scenes[1 - half :: 2], maps[1 - half :: 2], strict=True):
+    for first in range(len(scenes)):
+        order = [(first + k) % len(scenes) for k in range(len(scenes))]
+        lens = calibrate(scenes=[(scenes[i].left, scenes[i].right, scenes[i].truth) for i in order[:3]])
+        for each, d in ((scenes[i], maps[i]) for i in order[3:]):
             plain.append(affine_invariant(d, each.truth).geometric_mean)
             corrected.append(affine_invariant(lens.corrected(d), each.truth).geometric_mean)
     assert np.mean(corrected) <= 0.94 * np.mean(plain)

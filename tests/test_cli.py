@@ -738,4 +738,4 @@ def test_a_filter_that_overshoots_the_range_does_not_spoil_a_kitti_png(folder, s
     command = ["disparity", "same.png", "same.png", "-o", "k.png", "--range", "0", "4", "--filter", smoothing]
     assert cli.main([*command, "--set", "window=2", "--quiet"]) == 0
     assert np.nanmin(read_map("k.png")) >= 0
-    assert json.loads((folder / "k.json").read_text())["disparity"]["min"] == 0
+    assert 0 <= json.loads((folder / "k.json").read_text())["disparity"]["min"] < 1e-6

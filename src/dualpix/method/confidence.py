@@ -13,7 +13,7 @@ OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error as a product of powers, fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -0.69, "near": 0.184, "far": 0.236, "texture": -0.187, "curvature": -0.125}
+SIGMA = {"constant": -0.645, "near": 0.176, "far": 0.244, "texture": -0.165, "curvature": -0.127}
 TEXTURE = 9  # px of the half-size map: window of the mean curvature
 NEAR, FAR = 11, 21  # px of the half-size map and of the coarser scale: windows in which disparities are compared
 STEP, CURVATURE = np.float32(0.02), np.float32(1e-5)  # px and px^-2: added, since no evidence is exact
