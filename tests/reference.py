@@ -456,5 +456,5 @@ def disparity(left, right, guide, params):
         fitted = params | {"window": f * params["window"], "penalty": f * params["penalty"]}
         A, B = one_scale(*level, disparities, prior, iterations, fitted)
         prior = A, B
-    d = minimizer(A, B)
+    d = np.clip(minimizer(A, B), *params["range"])
     return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A

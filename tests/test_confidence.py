@@ -1,6 +1,5 @@
 """What the confidence promises."""
 
-import cv2
 import numpy as np
 import pytest
 
@@ -59,10 +58,7 @@ def test_the_expected_error_agrees_with_the_oracle(shape):
     found = expected_error(belief(A, alpha, coarse), d.astype(np.float32))
     expected = reference.expected_error(alpha, A, d, coarse, SIGMA)
     assert found.shape == shape
-    at = tuple(slice(4, -4) if n > 20 else slice(None) for n in half)
-    enlarged = cv2.resize(expected.astype(np.float32), shape[::-1], interpolation=cv2.INTER_LINEAR)
-    np.testing.assert_allclose(found, enlarged, rtol=1e-3)
-    assert expected[at].size > 0
+    np.testing.assert_allclose(found, reference.upsample(expected, shape), rtol=1e-3)
 
 
 def test_without_a_coarser_scale_its_own_disparities_count_twice():

@@ -286,7 +286,7 @@ def test_a_quarter_of_the_intensity_at_16_bit_does_not_matter():
     sixteen = [np.round(view * 65535).astype(np.uint16) for view in scene()[:2]]
     whole = dualpix.disparity(*sixteen)
     quarter = dualpix.disparity(*(np.round(view * 0.25).astype(np.uint16) for view in sixteen))
-    sure = whole.sigma < 0.2
+    sure = whole.sigma < 0.15
     assert sure.mean() > 0.5
     assert error(quarter, whole.disparity)[sure].max() < 0.02
 
@@ -516,3 +516,37 @@ def test_works_in_a_child_after_a_fork(pair):
         finally:
             os._exit(2)
     assert os.waitpid(child, 0)[1] == 0
+
+
+# ---- the expected error ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("aspect", [0.5, 2.0])
+def test_confidence_and_expected_error_are_of_the_same_pixels(aspect):
+    """Both are in pixels of the input, whatever the shape of its pixels."""
+    left, right = as_uint8(textured_pair((100, 140), 1.0))
+    result = dualpix.disparity(left, right, pixel_aspect=aspect, axis="x", **SMALL)
+    known = result.confidence > 0
+    off = np.abs(result.confidence - 1 / (1 + (result.sigma / 0.25) ** 2))[known]
+    assert off.mean() < 0.005  # resampling moves a few pixels more
+
+
+def test_a_pixel_outside_the_range_may_be_anywhere():
+    left, right = as_uint8(textured_pair((100, 140), 5.0))
+    result = dualpix.disparity(left, right, window=2, range=(-2, 2))
+    outside = result.confidence == 0
+    assert outside.mean() > 0.3
+    assert result.sigma[outside].min() > 1
+
+
+@pytest.mark.parametrize("tiny", [{"polish": 1e-30}, {"fattening": 1e-50}])
+def test_tiny_parameters_are_no_error(pair, tiny):
+    result = dualpix.disparity(*as_uint8(pair), **SMALL, **tiny)
+    assert np.isfinite(result.disparity).all()
+
+
+def test_a_lens_changes_the_expected_error_as_it_changes_the_map():
+    left, right = as_uint8(textured_pair((100, 140), 2.0))
+    lens = dualpix.calibrate(planes=[(left, right)], **SMALL)
+    plain, corrected = (dualpix.disparity(left, right, calibration=each, **SMALL) for each in (None, lens))
+    np.testing.assert_allclose(corrected.sigma / plain.sigma, corrected.disparity / plain.disparity, rtol=1e-4)

@@ -32,12 +32,13 @@ void divide_row(float* alpha, float* beta, int w, const float* divisor) {
   }
 }
 
-// The prior of section 3.4 of the paper, with a bound of its curvature.
+// The vertices of the matches. Without texture it is minus infinity, which is never too near.
 void vertex_row(const float* alpha, const float* beta, int w, float* vertex) {
   constexpr float kNone = -std::numeric_limits<float>::infinity();
   for (int x = 0; x < w; ++x) vertex[x] = alpha[x] > 0 ? -0.5f * beta[x] / alpha[x] : kNone;
 }
 
+// The prior of section 3.4 of the paper, with a bound of its curvature.
 void add_row(float* alpha, float* beta, int w, const float* A, const float* B, float weight, float inverse_limit) {
   for (int x = 0; x < w; ++x) {
     const float share = weight / (1 + A[x] * inverse_limit);

@@ -37,7 +37,7 @@ DUALPIX_CLONES void sum_across(const float* in, float* out, int w) {
 int count(int x, int n) { return std::min(x + kRadius, n - 1) - std::max(x - kRadius, 0) + 1; }
 
 // Sums of d - zero and its square over rows of the window, then the fit of every pixel of the row. The zero, a value of
-// the map nearby, keeps rounding small.
+// the map nearby, usually keeps rounding small.
 DUALPIX_CLONES void fit_row(const float* d, int h, int w, int y, float zero, float eps, float* sums, float* a, float* b) {
   float *sum = sums, *square = sums + w, *across = sums + 2 * w, *across2 = sums + 3 * w;
   std::fill(sum, sum + 2 * w, 0.0f);

@@ -188,7 +188,7 @@ class Parabolas:
         return Parabolas(4 * _halved(self.A, threads), 2 * _halved(self.B, threads))
 
     def cropped(self, rows: slice, columns: slice) -> "Parabolas":
-        """A part of the field, copied."""
+        """A part of the field, copied; without texture and spread, so its expected error is not known."""
         A, B = self.A[rows, columns].copy(), self.B[rows, columns].copy()
         textured = None if self.textured is None else self.textured[rows, columns].copy()
         return Parabolas(A, B, textured, self.limits, self.curvatures)

@@ -141,6 +141,12 @@ class Calibration:
         gain, offset = (evaluate(part, d.shape) for part in self.field)
         return (d - offset) / gain
 
+    def corrected_error(self, sigma: Map) -> Map:
+        """``sigma / gain``: the expected error of the corrected disparity, px."""
+        if self.field is None:
+            return sigma
+        return sigma / evaluate(self.field[0], sigma.shape)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the white sheets, ready for JSON."""
         field = self.field

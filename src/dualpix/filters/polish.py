@@ -6,6 +6,7 @@ from .. import _core
 from ..types import Map
 
 REACH = 4  # px around a pixel that its result depends on
+LEAST = 1e-6  # px; a smaller step changes nothing
 
 
 def polished(d: Map, step: float, threads: int) -> Map:
@@ -15,5 +16,5 @@ def polished(d: Map, step: float, threads: int) -> Map:
     stay sharp; the stairs and streaks that paths leave on slanted surfaces go.
     """
     out = np.empty_like(d)
-    _core.polish(np.ascontiguousarray(d), out, eps=step * step, threads=threads)
+    _core.polish(np.ascontiguousarray(d), out, eps=max(step, LEAST) ** 2, threads=threads)
     return out

@@ -7,16 +7,18 @@ from ..types import Image, Map
 from .common import LEAST
 from .guided import guided_filter
 from .median import weighted_median
+from .polish import REACH
 from .solver import bilateral_solver
 
 
 def margin(settings: Smoothing) -> int | None:
-    """Pixels around a tile that the filter needs; None if it needs the whole picture."""
+    """Pixels around a tile that polish and filter need; None if they need the whole picture."""
+    reach = REACH if settings.polish else 0
     if settings.filter == "none":
-        return 0
+        return reach
     if settings.filter == "solver":
         return None
-    return 2 * (settings.guided_window // 2) + settings.median_radius
+    return reach + 2 * (settings.guided_window // 2) + settings.median_radius
 
 
 def post_filter(d: Map, confidence: Map, guide: Image, settings: Smoothing, threads: int) -> Map:

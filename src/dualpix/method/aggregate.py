@@ -13,6 +13,7 @@ from ..params.definitions import Aggregation
 from ..types import Map, Parabolas, Weights
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
+LEAST_FATTENING = 1e-6  # px
 DECAYS = 3  # a message has faded when its weight has fallen to exp(-DECAYS)
 JUMPS = (
     2.0,
@@ -172,7 +173,7 @@ def one_pass(
         threads=threads,
         minimizer=d_out,
         vertex=None if d_in is None else evidence.matched,
-        fattening=settings.fattening,
+        fattening=max(settings.fattening, LEAST_FATTENING),
     )
 
 

@@ -26,7 +26,7 @@ ROUGH = np.float32(0.03)  # px
 
 def margin() -> int:
     """Pixels around a tile that the expected error needs."""
-    return 2 * (max(NEAR, FAR, TEXTURE) // 2)
+    return 2 * (max(NEAR, FAR, TEXTURE) // 2) + 2
 
 
 def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
@@ -52,18 +52,25 @@ def expected_error(belief: Parabolas, d: Map) -> Map:
     It is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth edges are unsure.
     A pixel without any texture nearby may have any disparity of the range.
     """
-    import cv2
-
     assert belief.textured is not None
     assert belief.limits is not None
     log_sigma: Map = np.full([(n + 1) // 2 for n in d.shape], SIGMA["constant"], np.float32)
     for name, sign in signs_of_error(belief, d).items():
         log_sigma += np.float32(SIGMA[name]) * sign
-    sigma = np.asarray(cv2.resize(np.exp(log_sigma), d.shape[::-1], interpolation=cv2.INTER_LINEAR), np.float32)
+    sigma = doubled(np.exp(log_sigma), d.shape)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
     np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
     return sigma
+
+
+def doubled(half: Map, shape: tuple[int, ...]) -> Map:
+    """A half-size map at full size, by linear interpolation; its pixel i lies at pixel 2 i."""
+    for axis, n in enumerate(shape):
+        before = np.arange(n) // 2
+        after = np.minimum(before + np.arange(n) % 2, half.shape[axis] - 1)
+        half = np.float32(0.5) * (half.take(before, axis) + half.take(after, axis))
+    return half
 
 
 def absolute_confidence(sigma: Map, textured: Mask) -> Map:

@@ -79,17 +79,23 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str
 def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
     """Disparity, polished and clipped to the searched range, expected error and confidence, in the matched frame.
 
-    Pixels that the range does not cover have confidence 0. The belief's vertex map is overwritten.
+    Pixels that the range does not cover have confidence 0, and an expected error as large as the range. The belief's
+    vertex map is overwritten.
     """
     assert belief.limits is not None
     d = belief.disparity(run.threads)
     sigma = plan.method.sigma(belief, d)
-    confidence = plan.method.confidence(belief, sigma)
+    stretch = np.float32(plan.frame.stretch)
+    confidence = plan.method.confidence(belief, sigma if sigma is None or stretch == 1 else sigma / stretch)
     low, high = belief.limits
-    confidence[(d < low - OUTSIDE) | (d > high + OUTSIDE)] = 0
+    uncovered = (d < low - OUTSIDE) | (d > high + OUTSIDE)
+    confidence[uncovered] = 0
+    if sigma is not None:
+        np.copyto(sigma, np.float32(high - low), where=uncovered)
+    np.clip(d, low, high, out=d)
     if plan.params.smoothing.polish:
         d[:] = polished(d, plan.params.smoothing.polish, run.threads)  # in place: the belief holds the map, too
-    np.clip(d, low, high, out=d)
+        np.clip(d, low, high, out=d)
     return Maps(d, confidence, sigma, agreed)
 
 
@@ -109,8 +115,9 @@ def emptied(maps: Maps, run: Run) -> Maps:
 
 
 def corrected(maps: Maps, run: Run, *, lens: Calibration) -> Maps:
-    """The disparities without what the lens does to them."""
-    return replace(maps, d=lens.corrected(maps.d))
+    """The disparities, and their expected errors, without what the lens does to them."""
+    sigma = None if maps.sigma is None else lens.corrected_error(maps.sigma)
+    return replace(maps, d=lens.corrected(maps.d), sigma=sigma)
 
 
 def smoothed(maps: Maps, run: Run, *, pyramid: Pyramid, plan: Plan) -> Maps:

@@ -115,8 +115,9 @@ class DualPixel(Method):
 
     def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
         """By the expected error if it is known, else relative to the picture."""
-        if sigma is None or belief.textured is None:
+        if sigma is None:
             return confidence.relative_confidence(belief)
+        assert belief.textured is not None
         return confidence.absolute_confidence(sigma, belief.textured)
 
     @property

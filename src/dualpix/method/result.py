@@ -20,7 +20,8 @@ class Result:
         ``d = x_left - x_right`` in pixels of the input: left(x, y) matches right(x - d, y). Larger is nearer. It has
         the shape of the left view; if an EXIF tag turns the view, the map is turned with it.
     confidence : float32 array, the same shape
-        In [0, 1], falling with the expected error; 1/2 at 0.25 px. 0 everywhere if a view is blank.
+        In [0, 1]. With `sigma`, it falls with the expected error and is 1/2 at 0.25 px, before a calibration corrects
+        the map. Without, it grows with the curvature, relative to the picture. 0 everywhere if a view is blank.
     params : Params
         The parameters that were used, as in the plan.
     timings : dict
