@@ -1,33 +1,41 @@
 """Fit the expected error: the exponents of `dualpix.method.confidence.SIGMA`.
 
-    python benchmarks/sigma.py DATA [DATA ...]
+    python benchmarks/sigma.py DATA [RENDERED ...]
 
-Each DATA holds the folders of data sets, or some of them. Folders made by `dualpix scenes -o DATA/simulated` are sets,
-too. ``log(|error| + 0.01 px)`` is fitted by a linear function of the logarithms of `signs_of_error`, by least squares.
-Every set counts the same, and every scene of a set. Then a power of the fit is taken so that the median error is 0.6745
-sigma for small and for large sigma. Last, each set is left out: the table shows how well the fit to the others holds.
+DATA holds the folders of data sets, or some of them. RENDERED holds scenes made by `dualpix scenes -o
+RENDERED/simulated`. The exponents bring the median error of each tenth of the pixels of each set close to 0.6745 sigma.
+The worst tenth of a set counts most. The order of the pixels counts a little, too: the variance of
+``log sigma - log(|error| + 0.01 px)``. Every set of DATA has the same weight. Rendered scenes have a twentieth of it:
+their lenses are ideal, so their errors are smaller. Last, each set is left out: the table shows how well the fit to the
+others holds.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-import cv2
 import numpy as np
 from ablation import exit_code
+from scipy.optimize import minimize
 from uncertainty import SETS, lines, signed_error
 
 import dualpix
 from dualpix.evaluation.datasets import open_dataset
-from dualpix.method.confidence import signs_of_error
+from dualpix.method.confidence import SIGMA, signs_of_error
 from dualpix.metrics import ause, sigma_calibration
+from dualpix.types import doubled
 
 SAMPLE = 20_000  # pixels of a scene
+POOL = 40_000  # pixels of a set
 LEAST = 0.01  # px, added to the error
-# Bounds of exponents. More evidence must be surer. Blank regions are unsure, but not so much that the order suffers in
-# pictures where most of them are right (Pixel 4).
-BOUNDS = {"texture": (-0.13, 0.0), "curvature": (-1.0, -0.1)}
-NAMES = ("constant", "near", "far", "texture", "curvature")
+# Bounds of exponents. More evidence must be surer, and more difference less sure.
+LOW = {"constant": -9.0, "texture": -1.0, "curvature": -1.0}
+HIGH = {"constant": 9.0, "texture": 0.0, "curvature": -0.05}
+RENDERED = 1 / 20  # weight of rendered scenes
+FINE = 0.3  # a tenth of the pixels whose log(error / (0.6745 sigma)) is within this is right
+ORDER = 0.1  # weight of the order
+STEPS = 900  # of the search, which starts three times
+NAMES = tuple(SIGMA)
 
 
 def sample(scene, rng):
@@ -37,7 +45,8 @@ def sample(scene, rng):
     belief, frame = result.belief, result.plan.frame
     signs = []
     for sign in signs_of_error(belief, belief.disparity()).values():
-        full = cv2.resize(sign, belief.A.shape[::-1], interpolation=cv2.INTER_LINEAR)
+        half = [(n + 1) // 2 for n in belief.A.shape]
+        full = doubled(doubled(sign, half, 1), belief.A.shape, 1)
         signs.append(frame.upright(frame.back(full)))
     at = rng.choice(np.flatnonzero(np.isfinite(error)), SAMPLE)
     return np.stack([sign.ravel()[at] for sign in signs], axis=1).astype(np.float64), error.ravel()[at]
@@ -45,33 +54,35 @@ def sample(scene, rng):
 
 def fit(sets):
     """Constant and exponents."""
-    rows, values, weights = [], [], []
-    for scenes in sets.values():
-        for signs, error in scenes:
-            rows.append(np.column_stack([np.ones(len(error)), signs]))
-            values.append(np.log(error + LEAST))
-            weights.append(np.full(len(error), 1 / len(scenes)))
-    X, y, w = np.concatenate(rows), np.concatenate(values), np.sqrt(np.concatenate(weights))
-    free, c = np.ones(len(NAMES), bool), np.zeros(len(NAMES))
-    for name in (None, *BOUNDS):  # one after the other: an exponent outside its bounds is set to the nearer one
-        if name is not None:
-            at = NAMES.index(name)
-            bounded = np.clip(c[at], *BOUNDS[name])
-            free[at] = bounded == c[at]
-            c[at] = bounded
-        c[free] = np.linalg.lstsq(X[:, free] * w[:, None], (y - X[:, ~free] @ c[~free]) * w, rcond=None)[0]
-    return stretched(c, sets)
+    bounds = np.array([(LOW.get(name, 0.0), HIGH.get(name, 1.0)) for name in NAMES]).T
+    drawn = [(weight, *pooled(scenes)) for weight, scenes in sets.values()]
+
+    def loss(c):
+        return sum(weight * misfit(np.clip(c, *bounds), signs, error) for weight, signs, error in drawn)
+
+    X, y = (
+        np.concatenate(each)
+        for each in zip(*((signs, np.log(error + LEAST)) for _, signs, error in drawn), strict=True)
+    )
+    c = np.linalg.lstsq(np.column_stack([np.ones(len(y)), X]), y, rcond=None)[0]
+    for _ in range(3):
+        c = minimize(loss, np.clip(c, *bounds), method="Nelder-Mead", options={"maxfev": STEPS, "adaptive": True}).x
+    return np.clip(c, *bounds)
 
 
-def stretched(c, sets):
-    """A power of the fit, and a factor, that bring the median errors of all tenths closest to 0.6745 sigma.
+def pooled(scenes):
+    """Signs and errors of some pixels of all scenes."""
+    signs, errors = (np.concatenate(each) for each in zip(*scenes, strict=True))
+    at = np.random.default_rng(1).choice(len(errors), min(POOL, len(errors)), replace=False)
+    return signs[at], errors[at]
 
-    Least squares draw predictions towards the mean, so small errors come out too large, and large ones too small.
-    """
-    tenths = [calibration(c, scenes) for scenes in sets.values()]
-    x, y = (np.log(np.concatenate([getattr(each, name) for each in tenths])) for name in ("sigmas", "errors"))
-    power, offset = np.polyfit(x, y - np.log(0.6745), 1)
-    return power * c + offset * np.eye(len(c))[0]
+
+def misfit(c, signs, error):
+    """How far sigma is from the errors of a set, by tenths of its pixels."""
+    log_sigma, found = c[0] + signs @ c[1:], sigma_calibration(error, sigma(c, signs))
+    off = np.abs(np.log(found.ratios))
+    order = np.var(log_sigma - np.log(error + LEAST))
+    return 20 * np.mean(np.maximum(off - FINE, 0) ** 2) + 5 * max(off.max() - FINE, 0) ** 2 + ORDER * order
 
 
 def sigma(c, signs):
@@ -92,17 +103,22 @@ def calibration(c, scenes):
 
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="+", metavar="DATA")
+    parser.add_argument("data", type=Path, metavar="DATA")
+    parser.add_argument("rendered", type=Path, nargs="*", metavar="RENDERED")
     args = parser.parse_args(argv)
     rng, sets = np.random.default_rng(0), {}
     with exit_code() as code:
-        for data in args.data:
+        for data in (args.data, *args.rendered):
+            weight = 1 if data == args.data else RENDERED
             for name in (name for name in SETS if (data / name).is_dir()):
                 dataset = open_dataset(name, data)
-                sets[f"{data.name}/{name}"] = [sample(dataset.load(scene), rng) for scene in dataset.scenes]
-        print("all sets:", dict(zip(NAMES, fit(sets).round(3).tolist(), strict=True)))
-        for name, scenes in sets.items():
+                scenes = [sample(dataset.load(scene), rng) for scene in dataset.scenes]
+                sets[f"{data.name}/{name}"] = weight, scenes
+        c = fit(sets)
+        print("all sets:", dict(zip(NAMES, c.round(3).tolist(), strict=True)))
+        for name, (_, scenes) in sets.items():
             others = {each: sets[each] for each in sets if each != name}
+            show(f"{name}, fitted to all sets", c, scenes)
             show(f"{name}, fitted to the others", fit(others or sets), scenes)
     return code[0]
 

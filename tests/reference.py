@@ -353,25 +353,53 @@ def span(d, side):
     return around.max(axis=(2, 3)) - around.min(axis=(2, 3))
 
 
-def expected_error(alpha, A, d, coarse_d, exponents):
-    """sigma = exp(constant) * product of powers, at half the size.
+def window_mean(values, side):
+    """The mean in the window around each pixel, mirrored at the border."""
+    padded = np.pad(values, side // 2, mode="symmetric")
+    return np.lib.stride_tricks.sliding_window_view(padded, (side, side)).mean(axis=(2, 3))
 
-    Of: the span of d in 21 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the
-    pixel, and the curvature A of the belief.
+
+def bias(v, a, d):
+    """|sum a (v - d)| / sum a around every 4th pixel; v: vertices of the matches, -inf for none."""
+    a = np.where(np.isfinite(v), a, 0)[::4, ::4]
+    apart = np.clip(np.where(np.isfinite(v), v - d, 0), -3, 3)[::4, ::4]
+    total = window_mean(a, 5)
+    return np.abs(np.divide(window_mean(a * apart, 5), total, out=np.zeros_like(total), where=total > 0))
+
+
+def expected_error(alpha, A, d, coarse_d, bias, exponents):
+    """sigma = exp(constant) * product of powers, at every 4th pixel.
+
+    Of: the span of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the
+    pixel, the curvature A of the belief, the bias, and the span of the picture.
     """
-    t = np.lib.stride_tricks.sliding_window_view(np.pad(alpha[::2, ::2], 4, mode="symmetric"), (9, 9)).mean(axis=(2, 3))
-    near, far = span(d[::2, ::2], 11), 2 * span(coarse_d, 21)
-    powers = {"near": near + 0.02, "far": far + 0.02, "texture": t + 1e-5, "curvature": A[::2, ::2] + 1e-5}
-    return np.exp(exponents["constant"]) * np.prod([powers[k] ** exponents[k] for k in powers], axis=0)
+    low, high = np.percentile(coarse_d, [2, 98])
+    powers = {
+        "near": span(d[::4, ::4], 5) + 0.02,
+        "far": 2 * span(coarse_d[::2, ::2], 11) + 0.02,
+        "texture": window_mean(alpha[::4, ::4], 5) + 1e-5,
+        "curvature": A[::4, ::4] + 1e-5,
+        "bias": bias + 0.01,
+        "span": 2 * (high - low) + 0.02,
+    }
+    return np.exp(exponents["constant"]) * np.prod(
+        np.broadcast_arrays(*(powers[k] ** exponents[k] for k in powers)), axis=0
+    )
 
 
 def relief_factor(d, relief):
     """f, by which window and penalty are multiplied: relief / median |d(x + 1) - d(x)| of the coarser scale."""
-    return np.clip(relief / max(np.median(np.abs(np.diff(d, axis=1))), 1e-9), 0.27, 1.4)
+    return np.clip(relief / max(np.median(np.abs(np.diff(d, axis=1))), 1e-9), 0.27, 1)
 
 
-def polish(d, step):
-    """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2."""
+def polish(d, step, scales=3):
+    """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2.
+
+    Before that, what it changes in the halved map, with half the eps, is added.
+    """
+    if scales > 1:
+        half = pyramid_down(d)
+        d = d + upsample(polish(half, step / np.sqrt(2), scales - 1) - half, d.shape)
 
     def mean(values):
         h, w = values.shape

@@ -7,17 +7,18 @@ import reference
 from dualpix.method.confidence import (
     SIGMA,
     absolute_confidence,
+    bias_of,
     expected_error,
     mean_curvature,
     near_texture,
+    seen_from_finer,
     signs_of_error,
     smoothness,
-    spread,
     texture,
 )
 from dualpix.method.kinds import method_of
 from dualpix.params import preset
-from dualpix.types import Parabolas
+from dualpix.types import Parabolas, Signs
 
 AUTO = preset("auto")
 RNG = np.random.default_rng(5)
@@ -31,19 +32,21 @@ def trust(A, d=None, params=AUTO):
 
 def confidence(A, d, textured, params):
     method, field = method_of(params), belief(A, textured=textured)
-    return method.confidence(field, method.sigma(field, d))
+    return method.confidence(field, method.sigma(field, d, 1))
 
 
-def belief(A, alpha=None, coarse=None, textured=None):
+def belief(A, alpha=None, coarse=None, textured=None, bias=None):
     """A belief; alpha is the curvature of the matches alone, coarse the disparities of the coarser scale."""
     A = np.asarray(A, np.float32)
+    seen = (
+        Signs() if coarse is None else seen_from_finer(Parabolas(A, A, signs=Signs()), np.asarray(coarse, np.float32))
+    )
     return Parabolas(
         A,
         np.zeros_like(A),
         np.ones(A.shape, np.uint8) if textured is None else textured,
         limits=(-4.0, 4.0),
-        texture=mean_curvature(A if alpha is None else np.asarray(alpha, np.float32)),
-        spread=None if coarse is None else spread(np.asarray(coarse, np.float32)),
+        signs=seen._replace(texture=mean_curvature(A if alpha is None else np.asarray(alpha, np.float32)), bias=bias),
     )
 
 
@@ -54,25 +57,58 @@ def belief(A, alpha=None, coarse=None, textured=None):
 def test_the_expected_error_agrees_with_the_oracle(shape):
     half = [(n + 1) // 2 for n in shape]
     A, alpha, d = RNG.uniform(1, 1e4, shape), RNG.uniform(0, 2, shape), RNG.uniform(-2, 2, shape)
-    coarse = RNG.uniform(-1, 1, half)
-    found = expected_error(belief(A, alpha, coarse), d.astype(np.float32))
-    expected = reference.expected_error(alpha, A, d, coarse, SIGMA)
+    quarter = [(n + 3) // 4 for n in shape]
+    coarse, bias = RNG.uniform(-1, 1, half), RNG.uniform(0, 1, quarter).astype(np.float32)
+    found = expected_error(belief(A, alpha, coarse, bias=bias), d.astype(np.float32), 2)
+    expected = reference.expected_error(alpha, A, d, coarse, bias, SIGMA)
     assert found.shape == shape
-    np.testing.assert_allclose(found, reference.upsample(expected, shape), rtol=1e-3)
+    np.testing.assert_allclose(found, reference.upsample(reference.upsample(expected, half), shape), rtol=1e-3)
 
 
 def test_without_a_coarser_scale_its_own_disparities_count_twice():
     A, d = np.full((40, 50), 100.0), RNG.uniform(-1, 1, (40, 50)).astype(np.float32)
-    near = reference.span(d[::2, ::2], 11) + 0.02
+    near = reference.span(d[::4, ::4], 5) + 0.02
     expected = np.exp(SIGMA["constant"]) * near ** (SIGMA["near"] + SIGMA["far"])
-    expected *= (100 + 1e-5) ** (SIGMA["texture"] + SIGMA["curvature"])
+    expected *= (100 + 1e-5) ** (SIGMA["texture"] + SIGMA["curvature"]) * 0.01 ** SIGMA["bias"]
+    expected *= (np.ptp(np.percentile(d, [2, 98])) + 0.02) ** SIGMA["span"]
     np.testing.assert_allclose(signed_sigma(A, d), expected, rtol=1e-3)
 
 
 def signed_sigma(A, d):
-    """sigma at every second pixel, without interpolation."""
+    """sigma at every fourth pixel, without interpolation."""
     log_sigma = SIGMA["constant"] + sum(SIGMA[k] * v for k, v in signs_of_error(belief(A), d).items())
     return np.exp(log_sigma)
+
+
+@pytest.mark.parametrize("shape", [(44, 60), (45, 61), (1, 1), (1, 30)])
+def test_the_bias_agrees_with_the_oracle(shape):
+    a, d, v = RNG.uniform(0, 9, shape), RNG.uniform(-2, 2, shape), RNG.uniform(-9, 9, shape)
+    v[RNG.random(shape) < 0.3] = -np.inf
+    a, d, v = (each.astype(np.float32) for each in (a, d, v))
+    found = bias_of(Parabolas(a, a, matched=v), d)
+    np.testing.assert_allclose(found, reference.bias(v, a, d), rtol=1e-3, atol=1e-5)
+
+
+def test_matches_that_agree_with_each_other_but_not_with_the_belief_are_a_bias():
+    shape = (60, 60)
+    a, d = np.ones(shape, np.float32), np.zeros(shape, np.float32)
+    noise = RNG.choice(np.array([-0.5, 0.5], np.float32), shape)
+    aside = bias_of(Parabolas(a, a, matched=np.full_like(d, 0.5)), d)
+    assert (aside == 0.5).all()
+    assert np.median(bias_of(Parabolas(a, a, matched=noise), d)) < 0.2
+
+
+def test_without_a_match_there_is_no_bias():
+    a, d = np.ones((20, 20), np.float32), np.zeros((20, 20), np.float32)
+    assert (bias_of(Parabolas(a, a, matched=np.full_like(d, -np.inf)), d) == 0).all()
+
+
+def test_a_part_of_a_belief_keeps_its_expected_error():
+    A, d = np.full((80, 90), 50.0), RNG.uniform(-1, 1, (80, 90)).astype(np.float32)
+    whole = belief(A, RNG.uniform(0, 2, A.shape), RNG.uniform(-1, 1, (40, 45)), bias=np.full((20, 23), 0.1, np.float32))
+    part = (slice(0, 60), slice(12, 80))
+    found, expected = expected_error(whole.cropped(*part), d[part], 1), expected_error(whole, d, 1)[part]
+    np.testing.assert_array_equal(found[:32, 24:-24], expected[:32, 24:-24])
 
 
 def test_half_sure_is_an_error_of_a_quarter_pixel():
@@ -89,14 +125,14 @@ def test_near_a_depth_edge_it_is_less_sure():
 
 def test_blank_regions_are_less_sure_than_texture():
     alpha = np.where(np.arange(200) < 100, 1.0, 1e-4) * np.ones((80, 1))
-    sigma = expected_error(belief(np.full((80, 200), 300.0), alpha), np.zeros((80, 200), np.float32))
+    sigma = expected_error(belief(np.full((80, 200), 300.0), alpha), np.zeros((80, 200), np.float32), 1)
     assert sigma[:, 140:].min() > 2 * sigma[:, :60].max()
 
 
 def test_without_any_texture_it_may_be_anything_of_the_range():
     textured = np.zeros((20, 30), np.uint8)
     textured[5, 7] = 1
-    sigma = expected_error(belief(np.full((20, 30), 9.0), textured=textured), np.zeros((20, 30), np.float32))
+    sigma = expected_error(belief(np.full((20, 30), 9.0), textured=textured), np.zeros((20, 30), np.float32), 1)
     assert (sigma[textured == 0] == np.float32(8 / np.sqrt(12))).all()
     assert sigma[5, 7] < 1
 

@@ -24,7 +24,7 @@ from dualpix.method.search import (
 )
 from dualpix.params import preset
 from dualpix.run import Run
-from dualpix.types import Parabolas, Planes
+from dualpix.types import Parabolas, Planes, doubled
 
 RNG = np.random.default_rng(2)
 
@@ -34,6 +34,21 @@ def test_half_size(shape):
     image = RNG.uniform(0, 255, shape).astype(np.float32)
     coarse = Planes(image, image, image).halved(threads=2)
     np.testing.assert_allclose(coarse.left, reference.pyramid_down(image.astype(float)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 8), (9, 1), (2, 3), (5, 5), (40, 67), (200, 33)])
+def test_twice_the_size(shape):
+    half = RNG.normal(0, 9, [(n + 1) // 2 for n in shape]).astype(np.float32)
+    expected, image = reference.upsample(half.astype(float), shape), RNG.normal(0, 9, shape).astype(np.float32)
+    np.testing.assert_allclose(doubled(half, shape, threads=2), expected, atol=1e-5)
+    added = image.copy()
+    _core.pyramid_up(half, added, add=True, threads=2)
+    np.testing.assert_allclose(added, image + expected, atol=1e-5)
+
+
+def test_the_kernel_refuses_a_half_of_another_size():
+    with pytest.raises(ValueError, match="half must be half the size"):
+        _core.pyramid_up(np.zeros((2, 2), np.float32), np.zeros((5, 4), np.float32), add=False, threads=1)
 
 
 def test_a_ramp_keeps_its_grid():

@@ -39,7 +39,7 @@ def solved():
     belief = solve(pyramid, plan, run=run)
     plan = replace(plan, curvatures=belief.curvatures)
     coarse = solve(Pyramid(planes.halved(2), plan.frame), plan.coarser(), run=run)
-    return planes, plan, belief, method.confidence(belief, method.sigma(belief, belief.disparity())), coarse
+    return planes, plan, belief, method.confidence(belief, method.sigma(belief, belief.disparity(), 1)), coarse
 
 
 def in_tiles(side, margin):
@@ -100,16 +100,11 @@ def test_tiles_cover_the_picture_once(side, margin):
 @pytest.mark.parametrize(
     ("preset", "changes", "expected"),
     [
-        (
-            "auto",
-            {"relief": 0},
-            Margins(matching=26, aggregation=math.ceil(3 * math.sqrt(12000)), confidence=22, filter=4),
-        ),
-        ("auto", {"relief": 0, "filter": "guided"}, Margins(26, math.ceil(3 * math.sqrt(12000)), 22, 48)),
-        ("auto", {}, Margins(34, math.ceil(3 * math.sqrt(1.4 * 12000)), 22, 4)),
+        ("auto", {}, Margins(matching=27, aggregation=math.ceil(3 * math.sqrt(12000)), confidence=24, filter=37)),
+        ("auto", {"filter": "guided"}, Margins(27, math.ceil(3 * math.sqrt(12000)), 24, 81)),
         ("dslr-a", {}, Margins(22, None, None, 0)),
-        ("phone", {"filter": "solver"}, Margins(32, math.ceil(3 * math.sqrt(5000)), 22, None)),
-        ("auto", {"relief": 0, "noise_floor": 0}, Margins(26, math.ceil(3 * math.sqrt(12000)), None, 4)),
+        ("phone", {"filter": "solver"}, Margins(32, math.ceil(3 * math.sqrt(5000)), 24, None)),
+        ("auto", {"noise_floor": 0}, Margins(27, math.ceil(3 * math.sqrt(12000)), None, 37)),
         ("stereo", {}, Margins(None, 10, None, 0)),
         ("stereo", {"filter": "guided"}, Margins(None, 10, None, None)),
     ],

@@ -29,6 +29,14 @@ void pyramid_down(Map image, Output half, int threads) {
   dualpix::pyramid_down(image.data(), half.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
 
+void pyramid_up(Map half, Output image, bool add, int threads) {
+  check_size(image);
+  require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
+          "half must be half the size of image, rounded up");
+  nb::gil_scoped_release release;
+  dualpix::pyramid_up(half.data(), image.data(), (int)image.shape(0), (int)image.shape(1), add, threads);
+}
+
 void subtract_bilateral(Map image, Output out, int threads) {
   check_size(image);
   same_shape(image, out, "out must have the shape of image");
@@ -66,6 +74,8 @@ void bind_image(nb::module_& m) {
   m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
   m.def("pyramid_down", pyramid_down, as_is("image"), as_is("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
+  m.def("pyramid_up", pyramid_up, as_is("half"), as_is("image"), nb::kw_only(), "add"_a, "threads"_a,
+        "image = or += half at twice the size, by linear interpolation; pixel i of half lies at pixel 2 i of image.");
   m.def("subtract_bilateral", subtract_bilateral, as_is("image"), as_is("out"), "threads"_a,
         "out = image - bilateral(image), on a 0..255 scale.");
   m.def("census", census, as_is("image"), as_is("codes"), "threads"_a,

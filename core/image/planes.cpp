@@ -1,7 +1,9 @@
 #include "image/planes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "common/mirror.h"
 #include "common/parallel.h"
@@ -56,6 +58,19 @@ DUALPIX_CLONES void raise(float* plane, int count, float gamma, float log2_scale
   }
 }
 
+// out = or += the mean of two rows at twice the width: out[2 i] = m[i], out[2 i + 1] = (m[i] + m[i + 1]) / 2.
+DUALPIX_CLONES void double_row(const float* row, const float* next, float* m, float* out, int w, bool add) {
+  const int half = (w + 1) / 2;
+  for (int x = 0; x < half; ++x) m[x] = 0.5f * (row[x] + next[x]);
+  m[half] = m[half - 1];
+  if (!add) std::fill(out, out + w, 0.0f);
+  for (int x = 0; x < w / 2; ++x) {
+    out[2 * x] += m[x];
+    out[2 * x + 1] += 0.5f * (m[x] + m[x + 1]);
+  }
+  if (w % 2) out[w - 1] += m[half - 1];
+}
+
 DUALPIX_CLONES void weigh_five_rows(const float* const rows[5], float* out, int w) {
   for (int x = 0; x < w; ++x)
     out[x] = (rows[0][x] + rows[4][x] + 4 * (rows[1][x] + rows[3][x]) + 6 * rows[2][x]) * (1.0f / 16);
@@ -93,6 +108,17 @@ template void to_plane(const float*, float*, size_t, int, const float*, float, i
 void power(float* plane, size_t count, float gamma, float scale, int threads) {
   const float log2_scale = std::log2(scale);
   parallel_pixels(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, log2_scale); });
+}
+
+void pyramid_up(const float* in, float* out, int h, int w, bool add, int threads) {
+  const int rows = (h + 1) / 2, columns = (w + 1) / 2;
+  using Row = std::vector<float>;
+  parallel_for((h + kRows - 1) / kRows, threads, [&] { return Row(columns + 1); }, [&](int block, Row& mean) {
+    for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
+      const float *row = in + (size_t)(y / 2) * columns, *next = y % 2 && y / 2 + 1 < rows ? row + columns : row;
+      double_row(row, next, mean.data(), out + (size_t)y * w, w, add);
+    }
+  });
 }
 
 void pyramid_down(const float* in, float* out, int h, int w, int threads) {

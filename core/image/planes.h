@@ -17,4 +17,8 @@ void power(float* plane, size_t count, float gamma, float scale, int threads);
 // lies at pixel 2 i of in.
 void pyramid_down(const float* in, float* out, int h, int w, int threads);
 
+// out = the image at twice the size, h x w, by linear interpolation; or out += that. Pixel i of in, which is ceil(h/2) x
+// ceil(w/2), lies at pixel 2 i of out. Pixels of out beyond the last one of in take its value.
+void pyramid_up(const float* in, float* out, int h, int w, bool add, int threads);
+
 }  // namespace dualpix

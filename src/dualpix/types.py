@@ -28,6 +28,20 @@ def as_row(values: Iterable[float]) -> Map:
     return np.ascontiguousarray(values, dtype=np.float32)
 
 
+def halved(plane: Map, threads: int) -> Map:
+    """A map at half the size, smoothed before; its pixel i lies at pixel 2 i."""
+    half = np.empty([(n + 1) // 2 for n in plane.shape], np.float32)
+    _core.pyramid_down(plane, half, threads)
+    return half
+
+
+def doubled(half: Map, shape: Shape, threads: int) -> Map:
+    """A half-size map at full size, by linear interpolation; its pixel i lies at pixel 2 i."""
+    full = np.empty(shape, np.float32)
+    _core.pyramid_up(half, full, add=False, threads=threads)
+    return full
+
+
 def full_scale(dtype: np.dtype[Any]) -> float:
     """The largest value an image of that type can hold; 1 for floats."""
     return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
@@ -94,8 +108,8 @@ class Planes(NamedTuple):
 
     def halved(self, threads: int) -> "Planes":
         """The next coarser scale; its pixel i lies at pixel 2 i of this one."""
-        left, right = _halved(self.left, threads), _halved(self.right, threads)
-        return Planes(left, right, left if self.guide is self.left else _halved(self.guide, threads))
+        left, right = halved(self.left, threads), halved(self.right, threads)
+        return Planes(left, right, left if self.guide is self.left else halved(self.guide, threads))
 
     def transposed(self) -> "Planes":
         """Rows become columns."""
@@ -113,12 +127,6 @@ class Planes(NamedTuple):
         return Planes(left, right, left if self.guide is self.left else self.guide[rows, columns].copy())
 
 
-def _halved(plane: Map, threads: int) -> Map:
-    half = np.empty([(n + 1) // 2 for n in plane.shape], np.float32)
-    _core.pyramid_down(plane, half, threads)
-    return half
-
-
 class Agreement(NamedTuple):
     """How well the two views of a stereo pair confirm each other.
 
@@ -132,6 +140,33 @@ class Agreement(NamedTuple):
 
     confirmed: float
     ends: dict[int, float]
+
+
+class Signs(NamedTuple):
+    """What tells about the errors of a belief, beside its curvatures, at every fourth pixel. None is not known.
+
+    Attributes
+    ----------
+    texture : float32 map or None
+        Mean curvature of the matches around a pixel.
+    bias : float32 map or None
+        How far the matches around a pixel lie from the belief on average, px, 0 or more.
+    spread : float32 map or None
+        What the disparities of the next coarser scale span around a pixel, px of that scale.
+    span : float or None
+        What most disparities of the next coarser scale span in the whole picture, px of that scale.
+    """
+
+    texture: Map | None = None
+    bias: Map | None = None
+    spread: Map | None = None
+    span: float | None = None
+
+    def cropped(self, rows: slice, columns: slice) -> "Signs":
+        """Those of a part, whose first row and column should be multiples of 4. It keeps the span of the picture."""
+        at = tuple(slice(part.start // 4, (part.stop + 3) // 4) for part in (rows, columns))
+        maps = (None if each is None else each[at].copy() for each in (self.texture, self.bias, self.spread))
+        return Signs(*maps, self.span)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +192,8 @@ class Parabolas:
         The disparity, if already computed.
     matched : float32 map or None
         Of evidence: the vertex of the local term alone, without priors; minus infinity where there is no texture.
-    texture : float32 map or None
-        Mean curvature of the matches around a pixel, at half the size.
-    spread : float32 map or None
-        What the disparities of the next coarser scale span around a pixel, px of that scale, at its size.
+    signs : Signs or None
+        What tells about the errors; None if the curvatures have no unit.
     """
 
     A: Map
@@ -171,8 +204,7 @@ class Parabolas:
     agreement: Agreement | None = None
     vertex: Map | None = None
     matched: Map | None = None
-    texture: Map | None = None
-    spread: Map | None = None
+    signs: Signs | None = None
 
     def disparity(self, threads: int = 1) -> Map:
         """``d = -B / (2 A)``, 0 where A is 0."""
@@ -185,10 +217,11 @@ class Parabolas:
 
     def halved(self, threads: int) -> "Parabolas":
         """The same parabolas at half the size: d halves, so A grows by 4 and B by 2."""
-        return Parabolas(4 * _halved(self.A, threads), 2 * _halved(self.B, threads))
+        return Parabolas(4 * halved(self.A, threads), 2 * halved(self.B, threads))
 
     def cropped(self, rows: slice, columns: slice) -> "Parabolas":
-        """A part of the field, copied; without texture and spread, so its expected error is not known."""
+        """A part of the field, copied."""
         A, B = self.A[rows, columns].copy(), self.B[rows, columns].copy()
         textured = None if self.textured is None else self.textured[rows, columns].copy()
-        return Parabolas(A, B, textured, self.limits, self.curvatures)
+        signs = None if self.signs is None else self.signs.cropped(rows, columns)
+        return Parabolas(A, B, textured, self.limits, self.curvatures, signs=signs)

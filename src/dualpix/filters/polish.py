@@ -1,20 +1,34 @@
-"""Removal of small steps and ridges from a dense map."""
+"""Removal of small steps, ridges and streaks from a dense map."""
+
+import math
 
 import numpy as np
 
 from .. import _core
-from ..types import Map
+from ..types import Map, halved
 
-REACH = 4  # px around a pixel that its result depends on
+SCALES = 3  # the windows are 5, 10 and 20 px wide
+WINDOWS, PYRAMID = 4, 3  # px of a scale around a pixel: two windows of the filter, and what halving and doubling add
 LEAST = 1e-6  # px; a smaller step changes nothing
 
 
-def polished(d: Map, step: float, threads: int) -> Map:
-    """The map, smoothed where it varies by less than `step` px within 5x5 pixels.
+def reach(scales: int = SCALES) -> int:
+    """Pixels around a pixel that its result depends on."""
+    return WINDOWS + (PYRAMID + 2 * reach(scales - 1) if scales > 1 else 0)
 
-    It is the guided filter of He, Sun and Tang (2010) with the map as its own guide and ``eps = step^2``. Depth edges
-    stay sharp; the stairs and streaks that paths leave on slanted surfaces go.
+
+def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
+    """The map, smoothed where it varies by less than `step` px within 5x5 pixels, and by less in larger windows.
+
+    It is the guided filter of He, Sun and Tang (2010) with the map as its own guide and ``eps = step^2``. The map is
+    halved, and what the filter changes in the half map is added, with half the eps. So depth edges stay sharp; the
+    stairs and streaks that paths leave on slanted surfaces go.
     """
+    if scales > 1:
+        half = halved(d, threads)
+        change = polished(half, step / math.sqrt(2), threads, scales - 1) - half
+        d = d.copy()
+        _core.pyramid_up(change, d, add=True, threads=threads)
     out = np.empty_like(d)
-    _core.polish(np.ascontiguousarray(d), out, eps=max(step, LEAST) ** 2, threads=threads)
+    _core.polish(d, out, eps=max(step, LEAST) ** 2, threads=threads)
     return out

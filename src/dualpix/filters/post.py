@@ -7,13 +7,13 @@ from ..types import Image, Map
 from .common import LEAST
 from .guided import guided_filter
 from .median import weighted_median
-from .polish import REACH
+from .polish import reach as polish_reach
 from .solver import bilateral_solver
 
 
 def margin(settings: Smoothing) -> int | None:
     """Pixels around a tile that polish and filter need; None if they need the whole picture."""
-    reach = REACH if settings.polish else 0
+    reach = polish_reach() if settings.polish else 0
     if settings.filter == "none":
         return reach
     if settings.filter == "solver":

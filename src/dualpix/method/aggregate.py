@@ -77,8 +77,7 @@ def aggregate(
         agreement=evidence.agreement,
         limits=evidence.limits,
         curvatures=(*evidence.curvatures, mean),
-        texture=evidence.texture,
-        spread=evidence.spread,
+        signs=evidence.signs,
     )
 
 
@@ -172,7 +171,7 @@ def one_pass(
         farthest=T2,
         threads=threads,
         minimizer=d_out,
-        vertex=None if d_in is None else evidence.matched,
+        vertex=evidence.matched if settings.fattening and d_in is not None else None,
         fattening=max(settings.fattening, LEAST_FATTENING),
     )
 

@@ -7,16 +7,29 @@ import math
 
 import numpy as np
 
-from ..types import Map, Mask, Parabolas
+from ..types import Map, Mask, Parabolas, Signs, doubled
 
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error as a product of powers, fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -0.645, "near": 0.176, "far": 0.244, "texture": -0.165, "curvature": -0.127}
-TEXTURE = 9  # px of the half-size map: window of the mean curvature
-NEAR, FAR = 11, 21  # px of the half-size map and of the coarser scale: windows in which disparities are compared
-STEP, CURVATURE = np.float32(0.02), np.float32(1e-5)  # px and px^-2: added, since no evidence is exact
+SIGMA = {
+    "constant": -0.888,
+    "near": 0.251,
+    "far": 0.019,
+    "texture": -0.06,
+    "curvature": -0.075,
+    "bias": 0.184,
+    "span": 0.41,
+}
+EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
+TEXTURE, BIAS, NEAR, FAR = 5, 5, 5, 11  # sides of the windows of the signs, in such steps
+STEP, LEAST_BIAS = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
+CURVATURE = np.float32(1e-5)  # px^-2: added
+FARTHEST = np.float32(3)  # px; matches farther from the belief count as this far
+MOST = (2, 98)  # percentiles: the span of a picture is that of most of its disparities
+SAMPLE = 200_000  # pixels that a picture is measured in
+ROWS = 64  # that are computed at once, so that they stay in the cache
 
 # The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
 # These give the published scores within 3 %. So does a third or three times any one of them.
@@ -26,27 +39,34 @@ ROUGH = np.float32(0.03)  # px
 
 def margin() -> int:
     """Pixels around a tile that the expected error needs."""
-    return 2 * (max(NEAR, FAR, TEXTURE) // 2) + 2
+    return EVERY * (max(NEAR, FAR, TEXTURE, BIAS) // 2 + 1)
 
 
 def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
-    """What tells about the error of a pixel, as logarithms, at half the size.
+    """What tells about the error of a pixel, as logarithms, at every fourth pixel.
 
     near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
-    (px). texture: the mean curvature of the matches around it. curvature: that of the belief.
+    (px). texture: the mean curvature of the matches around it. curvature: that of the belief. bias: how far the matches
+    around it lie from the belief on average (px). span: what most disparities of the picture span (px); the errors of a
+    lens grow with it.
     """
-    assert belief.texture is not None
-    near = spread(np.ascontiguousarray(d[::2, ::2]), NEAR)
-    far = near if belief.spread is None else 2 * belief.spread
+    signs = belief.signs or Signs()
+    assert signs.texture is not None
+    near = spread(d, EVERY, NEAR)
+    far = near if signs.spread is None else 2 * signs.spread
+    bias = np.zeros_like(near) if signs.bias is None else signs.bias
+    span = span_of(d) if signs.span is None else 2 * signs.span
     return {
         "near": np.log(near + STEP),
         "far": np.log(far + STEP),
-        "texture": np.log(belief.texture + CURVATURE),
-        "curvature": np.log(belief.A[::2, ::2] + CURVATURE),
+        "texture": np.log(signs.texture + CURVATURE),
+        "curvature": np.log(belief.A[::EVERY, ::EVERY] + CURVATURE),
+        "bias": np.log(bias + LEAST_BIAS),
+        "span": np.full_like(near, math.log(span + STEP)),
     }
 
 
-def expected_error(belief: Parabolas, d: Map) -> Map:
+def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
     It is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth edges are unsure.
@@ -54,52 +74,66 @@ def expected_error(belief: Parabolas, d: Map) -> Map:
     """
     assert belief.textured is not None
     assert belief.limits is not None
-    log_sigma: Map = np.full([(n + 1) // 2 for n in d.shape], SIGMA["constant"], np.float32)
+    # log sigma = c + sum of exponent * log sign
+    log_sigma = np.float32(SIGMA["constant"])
     for name, sign in signs_of_error(belief, d).items():
-        log_sigma += np.float32(SIGMA[name]) * sign
-    sigma = doubled(np.exp(log_sigma), d.shape)
+        log_sigma = log_sigma + np.float32(SIGMA[name]) * sign
+    half = [(n + 1) // 2 for n in d.shape]
+    sigma = doubled(doubled(np.exp(log_sigma), half, threads), d.shape, threads)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
     np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
     return sigma
 
 
-def doubled(half: Map, shape: tuple[int, ...]) -> Map:
-    """A half-size map at full size, by linear interpolation; its pixel i lies at pixel 2 i."""
-    height, width = shape
-    full = np.empty((height, width), np.float32)
-    full[::2, ::2] = half
-    across = full[::2, 1::2]  # between two columns; the last one may have no right neighbour
-    across[:] = half[:, : width // 2]
-    np.add(half[:, :-1], half[:, 1:], out=across[:, : half.shape[1] - 1])
-    across[:, : half.shape[1] - 1] *= np.float32(0.5)
-    even, between = full[::2], full[1::2]
-    between[:] = even[: height // 2]
-    np.add(even[:-1], even[1:], out=between[: len(even) - 1])
-    between[: len(even) - 1] *= np.float32(0.5)
-    return full
-
-
 def absolute_confidence(sigma: Map, textured: Mask) -> Map:
     """``1 / (1 + (sigma / SURE)^2)``, in [0, 1]; 0 where there is no texture. Comparable between cameras."""
-    confidence: Map = np.divide(textured, 1 + np.square(sigma / np.float32(SURE)), dtype=np.float32)
+    confidence = np.empty_like(sigma)
+    for first in range(0, len(sigma), ROWS):
+        rows = slice(first, first + ROWS)
+        s = sigma[rows] / np.float32(SURE)
+        np.divide(textured[rows], 1 + s * s, out=confidence[rows])
     return confidence
 
 
-def spread(d: Map, side: int = FAR) -> Map:
-    """What the disparities span in the window of `side` px around a pixel, px."""
+def spread(d: Map, every: int, side: int) -> Map:
+    """What the disparities span around every n-th pixel, px, in a window of `side` of them."""
     import cv2
 
-    window = np.ones((side, side), np.uint8)
-    return np.asarray(cv2.dilate(d, window) - cv2.erode(d, window), np.float32)
+    part, window = np.ascontiguousarray(d[::every, ::every]), np.ones((side, side), np.uint8)
+    return np.asarray(cv2.dilate(part, window) - cv2.erode(part, window), np.float32)
+
+
+def span_of(d: Map) -> float:
+    """What most of the disparities span, px."""
+    step = max(1, math.isqrt(d.size // SAMPLE))
+    low, high = np.percentile(d[::step, ::step], MOST)
+    return float(high - low)
+
+
+def seen_from_finer(belief: Parabolas, d: Map) -> Signs | None:
+    """What the next finer scale needs to know of the disparities d of this one."""
+    return None if belief.signs is None else Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d))
+
+
+def bias_of(evidence: Parabolas, d: Map) -> Map:
+    """How far the matches around a pixel lie from its disparity on average, weighted by their curvature, px.
+
+    It is known at every fourth pixel. Errors of single matches cancel in the mean. What is left is what the belief got
+    wrong.
+    """
+    assert evidence.matched is not None
+    v, A, d = (each[::EVERY, ::EVERY] for each in (evidence.matched, evidence.A, d))
+    # |sum A (v - d)| / sum A
+    weight = np.where(np.isfinite(v), A, np.float32(0))
+    apart = weight * np.clip(v - d, -FARTHEST, FARTHEST)
+    bias: Map = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
+    return bias
 
 
 def mean_curvature(A: Map) -> Map:
-    """The mean of the curvatures around a pixel, at half the size."""
-    import cv2
-
-    half = A[::2, ::2]
-    return np.asarray(cv2.blur(half, (TEXTURE, TEXTURE), borderType=cv2.BORDER_REFLECT), np.float32)
+    """The mean of the curvatures around every fourth pixel."""
+    return _mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE)
 
 
 def relative_confidence(belief: Parabolas) -> Map:

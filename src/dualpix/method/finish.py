@@ -84,7 +84,7 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     """
     assert belief.limits is not None
     d = belief.disparity(run.threads)
-    sigma = plan.method.sigma(belief, d)
+    sigma = plan.method.sigma(belief, d, run.threads)
     stretch = np.float32(plan.frame.stretch)
     confidence = plan.method.confidence(belief, sigma if sigma is None or stretch == 1 else sigma / stretch)
     low, high = belief.limits

@@ -6,7 +6,7 @@ pair is stereo.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..filters import post
 from ..io.captures import known_range
@@ -45,7 +45,7 @@ class Method(ABC):
         return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
 
     @abstractmethod
-    def sigma(self, belief: Parabolas, d: Map) -> Map | None:
+    def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:
         """The expected error of each disparity, px; None if the curvatures do not tell."""
 
     @abstractmethod
@@ -109,9 +109,17 @@ class DualPixel(Method):
         """The parabola at the lowest cost."""
         return match.local_parabolas(planes, span, self.params.matching, run.threads)
 
-    def sigma(self, belief: Parabolas, d: Map) -> Map | None:
+    def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
+        """The belief, and at the finest scale how far the matches lie from it."""
+        belief = super().aggregate(evidence, level, passes, curvature, run)
+        if belief.signs is None or level.factor > 1:
+            return belief
+        bias = confidence.bias_of(evidence, belief.disparity(run.threads))
+        return replace(belief, signs=belief.signs._replace(bias=bias))
+
+    def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:
         """Known where A is an inverse variance."""
-        return confidence.expected_error(belief, d) if self._has_variances else None
+        return confidence.expected_error(belief, d, threads) if self.params.measures_error else None
 
     def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
         """By the expected error if it is known, else relative to the picture."""
@@ -119,11 +127,6 @@ class DualPixel(Method):
             return confidence.relative_confidence(belief)
         assert belief.textured is not None
         return confidence.absolute_confidence(sigma, belief.textured)
-
-    @property
-    def _has_variances(self) -> bool:
-        """Whether the curvature of a belief is an inverse variance."""
-        return self.params.aggregation.messages == "exact" and self.params.matching.noise_floor > 0
 
     def first_reach(self, width: int) -> int:
         """A few pixels: dual-pixel disparities are small."""
@@ -170,7 +173,7 @@ class DualPixel(Method):
         return Margins(
             match.margin(self.params.matching, disparities),
             aggregation.margin(self.params.aggregation),
-            confidence.margin() if self._has_variances else None,
+            confidence.margin() if self.params.measures_error else None,
             post.margin(self.params.smoothing),
         )
 
@@ -190,7 +193,7 @@ class Stereo(Method):
         """The parabola chosen among the candidates."""
         return chosen_parabolas(planes, span, self.params, run.threads)
 
-    def sigma(self, belief: Parabolas, d: Map) -> Map | None:
+    def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:
         """Not known: curvatures are in the unit of the cost."""
         return None
 

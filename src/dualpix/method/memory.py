@@ -9,7 +9,7 @@ from .frame import Frame
 # Float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
 PAPER = 9  # published messages
 EXACT = 9  # exact messages
-MATCHED = 1  # more for the vertices of the matches, with fattening
+MATCHED = 1  # more for the vertices of the matches
 NORMALIZED = 5  # more with normalize_iterations
 DETAIL = 1  # more if the detail of the views is compared
 CODES = 1  # more for census codes
@@ -30,7 +30,7 @@ def dual_pixel_floats(params: Params, scales: int, both_views: bool) -> float:
     """Float32 maps that dual-pixel matching needs, for any range."""
     exact = params.aggregation.messages == "exact"
     maps = EXACT if exact else PAPER + NORMALIZED * params.aggregation.normalize_iterations
-    maps += MATCHED * (params.aggregation.fattening > 0)
+    maps += MATCHED * (params.aggregation.fattening > 0 or params.measures_error)
     maps += DETAIL * (params.matching.detail != "none") + CODES * (params.matching.cost == "census")
     maps += ONE_SCALE * (scales == 1 and params.scales.range == "auto")
     cells = min(1.0, (4 / params.smoothing.solver_xy) ** 2)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from ..params import Params
-from ..types import Map, Parabolas
+from ..types import Map, Parabolas, Signs
 from .confidence import mean_curvature, near_texture
 from .match import border_divisor
 from .scales import Level
@@ -63,8 +63,11 @@ def combine(
     Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
     """
     matching, scales = params.matching, params.scales
-    matched = np.empty_like(local.A) if params.aggregation.fattening else None
-    around = mean_curvature(local.A)
+    matched = np.empty_like(local.A) if params.aggregation.fattening or params.measures_error else None
+    signs = None
+    if params.measures_error:
+        known = coarser.signs if coarser and coarser.signs else Signs()
+        signs = known._replace(texture=mean_curvature(local.A))
     textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching))
     if coarser:
         priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
@@ -77,7 +80,6 @@ def combine(
         local,
         textured=textured,
         matched=matched,
-        texture=around,
-        spread=coarser.spread if coarser else None,
+        signs=signs,
         curvatures=coarser.curvatures if coarser else (),
     )

@@ -1,8 +1,8 @@
 """The relief of a scene, and the window and the penalty that suit it.
 
-A large window and strong smoothing suit a scene of few, flat surfaces: they remove noise. On steep surfaces a window
-mixes disparities, and smoothing makes stairs. The coarser scale tells which kind of scene it is: slopes in px per px
-are the same at every scale.
+The window and the penalty of the preset suit a scene of few, flat surfaces: they remove noise. On steep surfaces a
+large window mixes disparities, and strong smoothing makes stairs. The coarser scale tells which kind of scene it is:
+slopes in px per px are the same at every scale.
 """
 
 import math
@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from ..params import Params
-from ..params.definitions import PENALTY, WINDOW
+from ..params.definitions import WINDOW
 from ..types import Parabolas
 
-STEEPEST, FLATTEST = 0.27, 1.4  # bounds of the factor
+STEEPEST = 0.27  # the least factor
 SAMPLE = 200_000  # pixels that the relief is measured in
 
 
@@ -27,19 +27,13 @@ def relief_of(belief: Parabolas) -> float:
 def fitted(params: Params, coarser: Parabolas | None) -> Params:
     """The parameters with the window and the penalty that suit the relief of the coarser scale.
 
-    For the relief s, both are multiplied by ``f = relief / s``, within bounds.
+    For the relief s, both are multiplied by ``f = relief / s``, but by 1 at most.
     """
     if coarser is None or not params.scales.relief:
         return params
-    return scaled(params, min(max(params.scales.relief / max(relief_of(coarser), 1e-9), STEEPEST), FLATTEST))
-
-
-def largest(params: Params) -> Params:
-    """The parameters with the largest window and penalty that `fitted` may choose."""
-    return scaled(params, FLATTEST) if params.scales.relief else params
+    return scaled(params, min(max(params.scales.relief / max(relief_of(coarser), 1e-9), STEEPEST), 1.0))
 
 
 def scaled(params: Params, f: float) -> Params:
-    """The parameters with window and penalty multiplied by f, within their own bounds."""
-    window = min(max(f * params.matching.window, WINDOW.low), WINDOW.high)
-    return params.replace(window=window, penalty=min(f * params.aggregation.penalty, PENALTY.high))
+    """The parameters with window and penalty multiplied by f; the window keeps its lower bound."""
+    return params.replace(window=max(f * params.matching.window, WINDOW.low), penalty=f * params.aggregation.penalty)

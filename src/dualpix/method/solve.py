@@ -9,7 +9,7 @@ from dataclasses import replace
 from .. import _core
 from ..run import Run
 from ..types import Parabolas
-from .confidence import spread
+from .confidence import seen_from_finer
 from .kinds import Method
 from .plan import Plan
 from .priors import Prior, Weighted, combine
@@ -51,7 +51,7 @@ def solve(
 
 def without_map(belief: Parabolas) -> Parabolas:
     """What the finer scale still needs of a belief: the parabolas, and how much its disparities vary."""
-    return replace(belief, vertex=None, texture=None, spread=spread(belief.disparity()))
+    return replace(belief, vertex=None, signs=seen_from_finer(belief, belief.disparity()))
 
 
 def gather(

@@ -5,7 +5,6 @@ only tests and benchmarks solve tiles; the pipeline solves whole pictures, large
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from ..types import Parabolas, Planes
 from .frame import Frame
 from .margins import Margins
 from .plan import Plan
-from .relief import largest
 from .scales import Pyramid
 from .search import searched
 from .solve import solve
@@ -32,8 +30,7 @@ class Tile(NamedTuple):
 
 def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
     """The margins of all stages at the finest scale of a plan, for disparities within the limits."""
-    method = replace(plan.method, params=largest(plan.params))
-    return method.margins(searched(limits, 1))
+    return plan.method.margins(searched(limits, 1))
 
 
 def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:

@@ -306,7 +306,7 @@ class Scales(Group):
         Real(0, 10),
         "The steepness for which window and penalty are meant: how much the disparity typically changes from one pixel "
         "to the next. Each scale after the first measures it in the result of the coarser one. Steeper pictures get "
-        "smaller windows and less smoothing, flatter ones the reverse. 0 keeps window and penalty as they are.",
+        "smaller windows and less smoothing. 0 keeps window and penalty as they are.",
         unit="px/px",
         needs=SCALES,
     )
@@ -339,8 +339,9 @@ class Smoothing(Group):
 
     polish: float = parameter(
         Real(0, 1e3),
-        "Removes small steps and ridges from the finished map. Differences well below this value within 5x5 pixels are "
-        "smoothed, larger ones stay. 0 turns it off.",
+        "Removes small steps, ridges and streaks from the finished map. Differences well below this value within 5x5 "
+        "pixels are smoothed, larger ones stay. It does the same in the map at half and at a quarter of its size. 0 "
+        "turns it off.",
         unit="px",
     )
     filter: str = parameter(

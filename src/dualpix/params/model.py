@@ -63,6 +63,11 @@ class Params(Smoothing, Scales, Aggregation, Minima, Matching, Photometry):
     def smoothing(self) -> Smoothing:
         return self._only(Smoothing)
 
+    @property
+    def measures_error(self) -> bool:
+        """Whether the curvature of a belief is an inverse variance, so that an error can be expected from it."""
+        return self.messages == "exact" and self.noise_floor > 0 and self.candidates == 1
+
     def _only(self, group: type[G]) -> G:
         return group(**{name: getattr(self, name) for name in parameters(group)})
 
