@@ -86,6 +86,13 @@ def absolute_confidence(sigma: Map, textured: Mask) -> Map:
     return confidence
 
 
+def error_of(confidence: Map) -> Map:
+    """The expected error (px) behind an absolute confidence: ``sigma = SURE sqrt(1 / confidence - 1)``, inf at 0."""
+    with np.errstate(divide="ignore"):
+        sigma: Map = np.float32(SURE) * np.sqrt(1 / np.clip(confidence, 0, 1) - 1)
+    return sigma
+
+
 def spread(d: Map, side: int = FAR) -> Map:
     """What the disparities span in the window of `side` px around a pixel, px."""
     import cv2
