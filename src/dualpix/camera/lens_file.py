@@ -85,10 +85,10 @@ def _plane(record: dict[str, Any]) -> Plane:
 
 
 def _metric(record: dict[str, Any]) -> Metric:
-    names = ("inverse_focus", "a", "lens_to_sensor", "inverse_focus_error", "a_error")
-    focus, a, v, focus_error, a_error = _figures(record, names)
-    metric = Metric(focus, a, v, focus_error, a_error)
-    if metric.a <= 0 or min(metric.lens_to_sensor, metric.inverse_focus_error, metric.a_error) < 0:
+    names = ("inverse_focus", "a", "lens_to_sensor", "pivot", "pivot_error", "a_error")
+    focus, a, v, pivot, pivot_error, a_error = _figures(record, names)
+    metric = Metric(focus, a, v, pivot, pivot_error, a_error)
+    if a <= 0 or min(v, pivot_error, a_error) < 0:
         raise ValueError("metric has values that are out of bounds")
     return metric
 

@@ -28,8 +28,9 @@ class Metric:
         px m, above 0: the disparity of a point that is one diopter nearer than the focus.
     lens_to_sensor : float
         v, m. 0 if the focal length is not known; then distances are from the lens.
-    inverse_focus_error : float
-        Standard error of `inverse_focus`, 1/m.
+    pivot, pivot_error : float
+        The inverse distance that is known best, from the lens, and its standard error, 1/m. It is the mean of the
+        known points, or the focus.
     a_error : float
         Standard error of a, as a share of a.
     source : str
@@ -41,7 +42,8 @@ class Metric:
     inverse_focus: float
     a: float
     lens_to_sensor: float = 0.0
-    inverse_focus_error: float = 0.0
+    pivot: float = 0.0
+    pivot_error: float = 0.0
     a_error: float = 0.0
     source: str = "calibration"
     approximate: bool = False
@@ -68,8 +70,8 @@ class Metric:
         """
         # q = 1/z = 1/z_focus + d / a
         q = self.inverse_focus + d.astype(np.float64) / self.a
-        # sigma_q^2 = sigma_focus^2 + (d / a)^2 (sigma_a / a)^2 + (sigma / a)^2
-        variance = self.inverse_focus_error**2 + (d.astype(np.float64) / self.a * self.a_error) ** 2
+        # sigma_q^2 = sigma_pivot^2 + (q - q_pivot)^2 (sigma_a / a)^2 + (sigma / a)^2
+        variance = self.pivot_error**2 + ((q - self.pivot) * self.a_error) ** 2
         if sigma is not None:
             variance = variance + (sigma.astype(np.float64) / self.a) ** 2
         sigma_q = np.sqrt(variance)
@@ -90,7 +92,8 @@ class Metric:
             "inverse_focus": self.inverse_focus,
             "a": self.a,
             "lens_to_sensor": self.lens_to_sensor,
-            "inverse_focus_error": self.inverse_focus_error,
+            "pivot": self.pivot,
+            "pivot_error": self.pivot_error,
             "a_error": self.a_error,
         }
 

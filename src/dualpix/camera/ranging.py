@@ -125,13 +125,14 @@ def from_points(
         if focus_distance is None:
             q_focus = -p[1] / p[0]
             v = focal_length / (1 - focal_length * q_focus) if focal_length else 0.0
-    C = spread**2 * np.linalg.inv(X @ X.T)
     a = float(p[0])
-    focus_error = 0.0
-    if focus_distance is None:
-        # q_focus = -b / a, so a dq = -(db + q_focus da)
-        focus_error = math.sqrt(max(C[1, 1] + 2 * q_focus * C[0, 1] + q_focus**2 * C[0, 0], 0)) / a
-    return Metric(float(q_focus), a, float(v), focus_error, math.sqrt(C[0, 0]) / a, source)
+    if focus_distance is not None:
+        a_error = spread / math.sqrt(float((X**2).sum()))
+        return Metric(q_focus, a, v, q_focus, 0.0, a_error / a, source)
+    # The errors of a line: smallest at the mean of the points, growing with the distance to it.
+    pivot = float(q.mean())
+    a_error, pivot_error = spread / math.sqrt(float(((q - pivot) ** 2).sum())), spread / math.sqrt(len(q))
+    return Metric(float(q_focus), a, float(v), pivot, pivot_error / a, a_error / a, source)
 
 
 def thin_lens(distance: float, focal_length: float | None) -> tuple[float, float]:
@@ -226,7 +227,7 @@ def _calibrated(calibration: Calibration | StrPath, shape: tuple[int, ...], focu
     f = v / (1 + v * metric.inverse_focus)  # 1/f = 1/v + 1/z_focus
     q, new_v = thin_lens(focus_distance, f)
     a = metric.a * (new_v / v if v else 1)  # a is proportional to v
-    return Metric(q, a, new_v, 0.0, metric.a_error, metric.source)
+    return Metric(q, a, new_v, q, 0.0, metric.a_error, metric.source)
 
 
 def from_exif(
@@ -251,4 +252,4 @@ def from_exif(
     p = sensor / max(shape)
     # a = k (f / N) v / p
     a = BASELINE * f / exif.f_number * v / p
-    return Metric(q, a, v, 0.0, BASELINE_ERROR, "EXIF", approximate=True)
+    return Metric(q, a, v, q, 0.0, BASELINE_ERROR, "EXIF", approximate=True)
