@@ -98,9 +98,10 @@ def depth(
     \b
     Examples:
       dualpix depth out.tiff -o depth.tiff --calibration lens.json
-      dualpix depth out.tiff -o depth.png --known 320,200=0.8 --known 900,410=2.5
-      dualpix depth out.tiff -o depth.ply --photo left.png --focus-distance 1 --known 320,200=0.8
-      dualpix depth out.tiff -o depth.exr --exif IMG_0001.JPG --focus-distance 1.2
+      dualpix depth out.tiff -o depth.png --known 320,200=0.8 --known 900,410=3
+      dualpix depth out.tiff -o depth.ply --photo left.png \\
+        --focus-distance 1 --known 320,200=0.8
+      dualpix depth out.tiff -o depth.exr --exif photo.jpg --focus-distance 1.2
     """
     from ..io import OutputSet, check_confidence_path
     from ..io.sidecar import sidecar_path, to_json
