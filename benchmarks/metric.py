@@ -3,7 +3,8 @@
     python benchmarks/metric.py DATA
 
 DATA holds r6ii/flat/001/{0600,1500}/f4/{l,r}.png, planes at 0.6 m and 1.5 m, and scenes with depth under r6ii/box and
-r6ii/casual. Prints the median depth of the planes, and for every scene the median of |z - truth| / truth in percent,
+r6ii/casual. If pixel4/calibration/blur_kernels_{left,right}.npy is there, it prints the baseline of these kernels, too.
+Prints the median depth of the planes, and for every scene the median of |z - truth| / truth in percent,
 over all pixels with known depth. Each column is a way to get metres:
 
 planes    calibrated with both planes; the map is corrected for the lens
@@ -23,7 +24,7 @@ import numpy as np
 from ablation import exit_code
 
 import dualpix
-from dualpix.camera.ranging import from_exif, metric_of
+from dualpix.camera.ranging import BASELINE, from_exif, metric_of
 from dualpix.io import read_image
 from dualpix.io.exif import Exif
 
@@ -60,6 +61,25 @@ def error(z: np.ndarray, true: np.ndarray) -> float:
     """Median relative error, percent; inf counts as infinitely wrong."""
     known = np.isfinite(true)
     return 100 * float(np.median(np.abs(z[known] - true[known]) / true[known]))
+
+
+def baselines(data: Path, r6ii: float) -> None:
+    """The distance between the half pupils, as a share of the aperture."""
+    print(
+        f"baseline over aperture: half discs {4 / (3 * np.pi):.3f}, R6 II by its planes {r6ii:.3f}, assumed {BASELINE}"
+    )
+    files = [data / f"pixel4/calibration/blur_kernels_{side}.npy" for side in ("left", "right")]
+    if not all(path.is_file() for path in files):
+        return
+    left, right = (np.clip(np.load(path), 0, None).astype(np.float64) for path in files)
+    left, right = (kernels / kernels.sum(axis=(1, 2), keepdims=True) for kernels in (left, right))
+    y, x = np.mgrid[: left.shape[1], : left.shape[2]]
+    shift = ((left - right) * x).sum(axis=(1, 2))
+    both = (left + right) / 2
+    middle = [(both * axis).sum(axis=(1, 2))[:, None, None] for axis in (x, y)]
+    # The mean of r^2 over a disc is D^2 / 8.
+    diameter = np.sqrt(8 * (both * ((x - middle[0]) ** 2 + (y - middle[1]) ** 2)).sum(axis=(1, 2)))
+    print(f"  Pixel 4 by its kernels {np.median(np.abs(shift) / diameter):.3f}")
 
 
 def planes(folder: Path, lens: dualpix.Calibration) -> None:
@@ -109,6 +129,7 @@ def main(argv: list[str]) -> int:
         planes(flat, lens)
         exif = from_exif(CAMERA, (lens.height, lens.width), None, None, "the camera")
         print(f"a by planes {lens.metric.a:.3f} px m, by EXIF {exif.a:.3f} px m")
+        baselines(args.data, BASELINE * lens.metric.a / exif.a)
         table = {}
         for scene in scenes(folder):
             table[str(scene.relative_to(folder))] = ways(scene, lens, sensor)
