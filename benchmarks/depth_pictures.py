@@ -49,7 +49,6 @@ def strip() -> np.ndarray:
     left, right, d = dualpix.simulate(*demo.photograph(), noise=demo.NOISE)
     result = dualpix.disparity(left, right)
     true = CAMERA.depth(d).metres
-    height, width = true.shape
     known = []
     for percent in (15, 85):  # where the truth has this rank, and the map is sure
         sure = np.isfinite(true) & (result.confidence > np.quantile(result.confidence, 0.8))
