@@ -13,6 +13,8 @@ points    two pixels of the scene whose true depth is given, near the 10th and 9
 focus     the focus distance, 1 m, and the one of these pixels that is farther from it in diopters
 exif      focal length, aperture, focus distance and sensor of the camera, nothing measured
 none      1 m everywhere: what a column must beat
+inside    of planes: percent of the pixels with finite depth whose error is below their uncertainty
+inf       of planes: percent of the pixels that are too far to tell
 """
 
 import argparse
@@ -105,10 +107,14 @@ def ways(folder: Path, lens: dualpix.Calibration, sensor: dualpix.Calibration) -
         "focus": metric_of(d, known=[other], focus_distance=CAMERA.focus_distance, sigma=result.sigma),
     }
     found = {name: error(metric.depth(d, result.sigma).metres, true) for name, metric in metrics.items()}
+    depth, known = lens.metric.depth(d, result.sigma), np.isfinite(true)
+    finite = known & np.isfinite(depth.metres)
+    inside = (np.abs(depth.metres - true) < depth.uncertainty)[finite].mean()
     plain = dualpix.disparity(*views)
     exif = from_exif(CAMERA, d.shape, None, None, "the camera")
     found["exif"] = error(exif.depth(plain.disparity, plain.sigma).metres, true)
-    return {**found, "none": error(np.full(d.shape, CAMERA.focus_distance), true)}
+    found["none"] = error(np.full(d.shape, CAMERA.focus_distance), true)
+    return {**found, "inside": 100 * inside, "inf": 100 * (1 - finite.sum() / known.sum())}
 
 
 def scenes(folder: Path) -> list[Path]:
