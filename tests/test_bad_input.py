@@ -313,7 +313,7 @@ def test_threads_from_the_environment(refused, monkeypatch, threads):
     [
         ("nowhere/out{}", "does not exist"),
         ("left.png/out{}", "not a folder"),
-        ("out.jpg", "{}"),
+        ("out.gif", "{}"),
         ("out", "{}"),
     ],
 )

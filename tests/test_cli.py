@@ -17,13 +17,13 @@ import dualpix
 from conftest import textured_pair
 from dualpix import cli, metrics
 from dualpix.camera.optics import Pupil
+from dualpix.cli.main import COMMANDS
 from dualpix.cli.progress import progress_bar
 from dualpix.io import read_image, read_map, write_map
 from dualpix.method import pipeline
 from dualpix.params import load_config, preset, preset_names, resolve
 from dualpix.run import Step, share_done
 
-COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "scenes", "presets", "info", "bench", "demo")
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
 
 

@@ -222,7 +222,7 @@ def test_kitti_png_refuses_what_it_cannot_hold(tmp_path, values):
     assert os.listdir(tmp_path) == ["map.png"]
 
 
-@pytest.mark.parametrize("name", ["map.exr", "map.jpg", "map", "map.tiff.gz"])
+@pytest.mark.parametrize("name", ["map.gif", "map.webp", "map", "map.tiff.gz"])
 def test_unknown_suffixes_list_the_known(tmp_path, name):
     with pytest.raises(OutputError, match=rf"{name}: .*\.tif, \.tiff, \.pfm, \.npy, \.png"):
         write_map(tmp_path / name, np.ones((2, 2)))

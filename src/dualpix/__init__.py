@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .camera.calibrate import calibrate
     from .camera.lens import Calibration
     from .camera.lens_file import read_calibration
+    from .camera.metric import Depth, Metric
     from .camera.simulation import simulate
     from .io import read_map, read_pair, write_map
     from .io.captures import read_capture
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 # may have the name of a function here: importing the module would replace the function.
 _HOMES = {
     "Calibration": "camera.lens",
+    "Depth": "camera.metric",
+    "Metric": "camera.metric",
     "Params": "params",
     "Result": "method.result",
     "calibrate": "camera.calibrate",
@@ -41,8 +44,10 @@ _HOMES = {
 
 __all__ = [
     "Calibration",
+    "Depth",
     "DualpixError",
     "InputError",
+    "Metric",
     "OutputError",
     "ParameterError",
     "Params",

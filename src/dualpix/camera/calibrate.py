@@ -18,7 +18,8 @@ from ..run import Progress, Run, part_of, thread_count
 from ..types import Image, Map, Pair, Shape, StrPath, same_size
 from .field import Capture
 from .lens import Calibration
-from .planes import checked_planes, fit_plane, lens_field, plane_capture
+from .planes import checked_planes, fit_plane, lens_field, plane_capture, plane_metric
+from .ranging import positive
 from .scenes import AREAS, KINDS, Reading, Scene, captures_of, read_truth, scenes_field
 from .sheet import white_sheets
 
@@ -28,6 +29,8 @@ def calibrate(
     planes: Sequence[tuple[Input, Input]] = (),
     scenes: Sequence[tuple[Input, Input, Image | StrPath]] = (),
     *,
+    distances: Sequence[float] = (),
+    focal_length: float | None = None,
     scene_kind: str | None = None,
     scene_area: str | None = None,
     camera: str | None = None,
@@ -50,6 +53,10 @@ def calibrate(
     scenes : triples of arrays or paths
         Left and right views of a scene, and its depth map as seen in the left view; two scenes or more, or one beside
         planes. 0, NaN and infinity are unknown depth. Scenes and planes are fitted together.
+    distances : floats, optional
+        The distance of each plane, m, for two or more planes. With them the calibration gives metres.
+    focal_length : float, optional
+        Focal length, mm. With it, distances are from the sensor; without, from the lens.
     scene_kind : "inverse" or "depth", optional
         What the depth maps hold: a value that is linear in inverse depth, such as a disparity, in any unit and of
         either sign (the default), or depth itself, in any unit.
@@ -77,6 +84,7 @@ def calibrate(
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     params, threads = resolve(preset, overrides), thread_count(threads)
     _check_given(white, planes, scenes, black)
+    _check_distances(planes, distances, focal_length)
     reading = _reading(scene_kind, scene_area, bool(scenes))
     sheets, flats = ([_stored(left, right) for left, right in pairs] for pairs in (white, planes))
     sizes: list[tuple[str, Shape]] = [(pair.source.get("left", "a left view"), pair.shape) for pair in sheets + flats]
@@ -105,7 +113,8 @@ def calibrate(
         made = replace(made, field=field, scenes=fits)
     else:
         made = replace(made, field=lens_field(maps, names))
-    return replace(made, planes=checked_planes(made, [d for d, _ in maps], names))
+    made = replace(made, planes=checked_planes(made, [d for d, _ in maps], names, distances))
+    return replace(made, metric=plane_metric(made, [d for d, _ in maps], names, focal_length)) if distances else made
 
 
 # ---- what was given --------------------------------------------------------------------------------------
@@ -123,6 +132,26 @@ def _check_given(white: Sequence[Any], planes: Sequence[Any], scenes: Sequence[A
         name = os.fspath(depth) if isinstance(depth, str | os.PathLike) else "the scene"
         raise ParameterError(
             f"{name}: the lens cannot be told from the errors of a single scene: give at least two, or a plane too"
+        )
+
+
+def _check_distances(planes: Sequence[Any], distances: Sequence[float], focal_length: float | None) -> None:
+    if focal_length is not None:
+        positive("the focal length", focal_length)
+        if not distances:
+            raise ParameterError("the focal length says what distances are measured from: give the distances too")
+    if not distances:
+        return
+    if len(distances) != len(planes):
+        raise ParameterError(
+            f"{len(distances)} distances for {len(planes)} planes: give one --distance for each plane, or none"
+        )
+    for i, distance in enumerate(distances, 1):
+        positive(f"the distance of plane {i}", distance)
+    if len(set(distances)) < 2:
+        raise ParameterError(
+            "metres need planes at two different distances: give another plane with its --distance, or leave the "
+            "distance out"
         )
 
 
@@ -203,6 +232,12 @@ def summary(made: Calibration) -> str:
         f"plane at {plane.disparity:.3g} px, STD {plane.observed:.3g} px, {plane.corrected:.3g} px corrected"
         for plane in made.planes
     ]
+    if made.metric:
+        metric = made.metric
+        parts.append(
+            f"focus at {metric.focus_distance:.3g} m from the {metric.origin}, {metric.a:.3g} px a diopter "
+            f"(+-{metric.a_error:.0%})"
+        )
     if made.scenes:
         observed, corrected, left_out = np.mean(made.scenes, axis=0)
         count = f"{len(made.scenes)} scenes" if len(made.scenes) > 1 else "1 scene"

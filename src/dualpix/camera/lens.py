@@ -15,6 +15,7 @@ from ..errors import InputError, ParameterError
 from ..io.sidecar import to_json
 from ..types import Map, full_scale
 from ..version import version
+from .metric import Metric
 from .sheet import Values, White
 
 VERSION = 1  # of the file format
@@ -31,11 +32,19 @@ class Field(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """A calibration plane: its mean disparity, and the STD of its map as observed and when corrected, px."""
+    """A calibration plane: its mean disparity, and the STD of its map as observed and when corrected, px.
+
+    `distance` is its distance in m, if it is known.
+    """
 
     disparity: float
     observed: float
     corrected: float
+    distance: float | None = None
+
+    def to_dict(self) -> dict[str, float]:
+        """The figures that are known."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 class SceneFit(NamedTuple):
@@ -70,6 +79,8 @@ class Calibration:
         The planes that the field was fitted to.
     scenes : tuple of SceneFit
         The scenes that the field was fitted to.
+    metric : Metric, optional
+        From disparity to metres; None if no distances are known.
     source : str
         What errors call this calibration, such as the path of its file.
     """
@@ -82,6 +93,7 @@ class Calibration:
     field: Field | None = None
     planes: tuple[Plane, ...] = ()
     scenes: tuple[SceneFit, ...] = ()
+    metric: Metric | None = None
     source: str = "calibration"
 
     def check(self, shape: tuple[int, ...], name: str, axis: str | None = None) -> None:
@@ -157,8 +169,9 @@ class Calibration:
             "axis": self.axis,
             "gain": field and dict(zip(TERMS, field.gain, strict=True)),
             "offset": field and dict(zip(TERMS, field.offset, strict=True)),
-            "planes": [plane._asdict() for plane in self.planes],
+            "planes": [plane.to_dict() for plane in self.planes],
             "scenes": [scene._asdict() for scene in self.scenes],
+            **({"metric": self.metric.to_dict()} if self.metric else {}),
         }
 
     def to_json(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..types import StrPath
 from .lens import TERMS, VERSION, Calibration, Field, Plane, SceneFit, evaluate
+from .metric import Metric
 from .sheet import DARKEST, Values, White
 
 FAINTEST = 0.1  # a gain below this share of the mean does not come from a lens
@@ -71,9 +72,25 @@ def _from_record(record: dict[str, Any], source: str) -> Calibration:
             min(grid.shape) < 2 or grid.min() < DARKEST or grid.max() > 1 for grid in (white.left, white.right)
         ):
             raise ValueError("white has values that are out of bounds")
-    planes = tuple(Plane(*_figures(each, Plane._fields)) for each in record["planes"])
+    planes = tuple(_plane(each) for each in record["planes"])
     scenes = tuple(SceneFit(*_figures(each, SceneFit._fields)) for each in record.get("scenes", ()))
-    return Calibration(width, height, record["axis"], record["camera"], white, field, planes, scenes, source)
+    metric = _metric(record["metric"]) if record.get("metric") is not None else None
+    return Calibration(width, height, record["axis"], record["camera"], white, field, planes, scenes, metric, source)
+
+
+def _plane(record: dict[str, Any]) -> Plane:
+    distance = _figures(record, ("distance",))[0] if record.get("distance") is not None else None
+    disparity, observed, corrected = _figures(record, ("disparity", "observed", "corrected"))
+    return Plane(disparity, observed, corrected, distance)
+
+
+def _metric(record: dict[str, Any]) -> Metric:
+    names = ("inverse_focus", "a", "lens_to_sensor", "pivot", "pivot_error", "a_error")
+    focus, a, v, pivot, pivot_error, a_error = _figures(record, names)
+    metric = Metric(focus, a, v, pivot, pivot_error, a_error)
+    if a <= 0 or min(v, pivot_error, a_error) < 0:
+        raise ValueError("metric has values that are out of bounds")
+    return metric
 
 
 def _figures(record: dict[str, Any], names: tuple[str, ...]) -> list[float]:

@@ -9,6 +9,8 @@ from ..errors import InputError
 from ..types import Map
 from .field import MARGIN, Capture, checked_field, robust_fit
 from .lens import TERMS, Calibration, Field, Plane, centres
+from .metric import Metric
+from .ranging import Point, from_points
 from .sheet import Values
 
 MEANS = np.array([1 / ((i + 1) * (j + 1)) for i, j in TERMS.values()])  # mean of each term over the picture
@@ -82,9 +84,12 @@ def plane_capture(d: Map, confidence: Map, name: str) -> Capture:
     return Capture(name, x, y, D[seen], c[seen], np.stack([np.ones(len(x)), x, y]))
 
 
-def checked_planes(made: Calibration, maps: Sequence[Map], names: Sequence[str]) -> tuple[Plane, ...]:
+def checked_planes(
+    made: Calibration, maps: Sequence[Map], names: Sequence[str], distances: Sequence[float] = ()
+) -> tuple[Plane, ...]:
     """The spread of each plane before and after the correction; a plane that is not flat after it is refused."""
-    planes = tuple(_plane(d, made.corrected(d)) for d in maps)
+    known: Sequence[float | None] = distances or [None] * len(maps)
+    planes = tuple(_plane(d, made.corrected(d), distance) for d, distance in zip(maps, known, strict=True))
     for name, plane in zip(names, planes, strict=True):
         if plane.corrected > 2 * (ROUGH[0] + ROUGH[1] * abs(plane.disparity)):
             raise InputError(
@@ -94,7 +99,20 @@ def checked_planes(made: Calibration, maps: Sequence[Map], names: Sequence[str])
     return planes
 
 
-def _plane(d: Map, corrected: Map) -> Plane:
+def plane_metric(made: Calibration, maps: Sequence[Map], names: Sequence[str], focal_length: float | None) -> Metric:
+    """From disparity to metres, by planes of known distance; the focal length is in mm."""
+    points = [
+        Point(f"the plane {name}", plane.distance or 0.0, float(np.median(_inner(made.corrected(d)))), plane.corrected)
+        for d, name, plane in zip(maps, names, made.planes, strict=True)
+    ]
+    return from_points(points, None, None if focal_length is None else focal_length / 1000, "planes")
+
+
+def _plane(d: Map, corrected: Map, distance: float | None) -> Plane:
+    inner = _inner(corrected)
+    return Plane(float(inner.mean()), float(_inner(d).std()), float(inner.std()), distance)
+
+
+def _inner(d: Map) -> Map:
     rows, columns = (slice(int(MARGIN * n), n - int(MARGIN * n)) for n in d.shape)
-    inner = corrected[rows, columns]
-    return Plane(float(inner.mean()), float(d[rows, columns].std()), float(inner.std()))
+    return d[rows, columns]

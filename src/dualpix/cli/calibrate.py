@@ -27,6 +27,20 @@ from .progress import progress_bar
     help="The two views of a plane. May be repeated.",
 )
 @click.option(
+    "--distance",
+    "distances",
+    type=float,
+    multiple=True,
+    metavar="M",
+    help="Distance of a plane in metres, once for each plane and in the same order.",
+)
+@click.option(
+    "--focal-length",
+    type=float,
+    metavar="MM",
+    help="Focal length. With it, distances are from the sensor, without it from the lens.",
+)
+@click.option(
     "--scene",
     "scenes",
     type=(file_path, file_path, file_path),
@@ -70,6 +84,8 @@ def calibrate(
     output: str,
     white: tuple[tuple[str, str], ...],
     planes: tuple[tuple[str, str], ...],
+    distances: tuple[float, ...],
+    focal_length: float | None,
     scenes: tuple[tuple[str, str, str], ...],
     scene_kind: str | None,
     scene_area: str | None,
@@ -92,7 +108,8 @@ def calibrate(
 
     The textured plane, such as a poster, is square to the camera and fills the picture. Its true disparity is the
     same everywhere, so it shows how the lens changes the disparity over the picture. One plane gives the scale
-    (gain). Two or more at different distances, in front of the focus and behind it, also give the offset.
+    (gain). Two or more at different distances, in front of the focus and behind it, also give the offset. If you know
+    the distances, give them: dualpix depth then gives metres.
 
     The depth of a scene may come from a depth camera, a phone's lidar or a stereo rig. It is as seen in the left view;
     0, NaN and infinity are unknown. Several scenes at various depths show the same as planes, less precisely.
@@ -103,6 +120,8 @@ def calibrate(
     Examples:
       dualpix calibrate -o lens.json --white sheet_l.png sheet_r.png
       dualpix calibrate -o lens.json --plane l1.png r1.png --plane l2.png r2.png
+      dualpix calibrate -o lens.json \\
+        --plane l1.png r1.png --distance 0.6 --plane l2.png r2.png --distance 1.5
       dualpix calibrate -o lens.json --scene-kind depth \\
         --scene l1.png r1.png d1.png --scene l2.png r2.png d2.png
     """
@@ -120,6 +139,8 @@ def calibrate(
                 white,
                 planes,
                 scenes,
+                distances=distances,
+                focal_length=focal_length,
                 scene_kind=scene_kind,
                 scene_area=scene_area,
                 camera=camera,

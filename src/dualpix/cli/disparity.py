@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import OutputError
-from .options import Command, echo_json, file_path, force_option, given, json_option, quiet_option, threads_option
+from .look import Look, file_and_notes
+from .options import (
+    Command,
+    echo_json,
+    file_path,
+    force_option,
+    given,
+    json_option,
+    look_options,
+    quiet_option,
+    threads_option,
+)
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
     type=file_path,
     metavar="OUT",
     required=True,
-    help="Map to write: .tif, .tiff, .pfm, .npy or .png.",
+    help="Map to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.",
 )
 @click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
 @click.option(
@@ -67,6 +78,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Also write how reliable each pixel is, 0 to 1, as .tif, .tiff, .pfm or .npy.",
 )
+@look_options
 @click.option("--preview", type=file_path, metavar="FILE.png", help="Also write a colour picture of the map.")
 @click.option(
     "--mem-limit",
@@ -99,15 +111,17 @@ def disparity(
     as_json: bool,
     force: bool,
     quiet: bool,
+    **look: Any,
 ) -> None:
     """Match the two views of a shot and write a disparity map.
 
     The disparity of a pixel is its shift between the views LEFT and RIGHT, in pixels: d = x_left - x_right. Larger is
     nearer. With a dual-pixel camera 0 is in focus and negative is behind the focus.
 
-    A .tif, .tiff, .pfm or .npy file holds the disparities as they are (float32). A .png file holds 16-bit integers in
-    KITTI's format: 256 per pixel of disparity, never negative. A .json file beside OUT records the parameters, the sign
-    and the timings.
+    A .tif, .tiff, .pfm, .npy or .exr file holds the disparities as they are (float32). A .png file holds 16-bit
+    integers in KITTI's format: 256 per pixel of disparity, never negative; with --png grey it is a grey picture. A .jpg
+    file is a photo with depth inside, a .ply file a point cloud and a .glb file a mesh; they show LEFT or the guide
+    unless --photo is given. A .json file beside OUT records the parameters, the sign and the timings.
 
     --range and --filter override --set, --set overrides --config, and --config overrides the preset. --preset
     overrides the preset that the config names. The order of the options does not matter.
@@ -116,14 +130,17 @@ def disparity(
     Examples:
       dualpix disparity left.png right.png -o out.tiff --preview out.png
       dualpix disparity left.png right.png -o out.npy --range -5 5 --filter solver
+      dualpix disparity left.png right.png -o out.png --png grey --near white
+      dualpix disparity left.png right.png -o out.exr
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
     from ..io.sidecar import sidecar_path
 
     name, params = _parameters(preset, config, settings, search, smoothing)
-    inputs = given(left=left, right=right, guide=guide, config=config, calibration=calibration)
+    style = Look(**look).checked(output, "px", guide or left)
+    inputs = given(left=left, right=right, guide=guide, config=config, calibration=calibration, photo=look["photo"])
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
-    with _output_set(outputs, inputs, params, force) as files:
+    with _output_set(outputs, inputs, params, style, force) as files:
         from ..method import api
         from ..run import opencv_threads, thread_count
 
@@ -142,9 +159,9 @@ def disparity(
                 threads=threads,
                 progress=progress,
             )
-        result = _within_format(result, output, lens)
+        result = _within_format(result, style.is_kitti(output), lens)
         record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
-        _write(files, outputs, result, record)
+        _write(files, outputs, result, record, style)
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
     if as_json:
@@ -181,28 +198,22 @@ def _parameters(
     return name, resolve(base, overrides)
 
 
-def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, force: bool) -> OutputSet:
+def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, look: Look, force: bool) -> OutputSet:
     """The outputs, after every check that needs no result."""
-    from ..io import OutputSet, check_confidence_path, check_map_path, check_preview_path
+    from ..io import OutputSet, check_confidence_path, check_preview_path
 
-    check_map_path(outputs["disparity"])
     if "confidence" in outputs:
         check_confidence_path(outputs["confidence"])
     if "preview" in outputs:
         check_preview_path(outputs["preview"])
     roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
     files = OutputSet(outputs.values(), inputs.values(), force, roles)
-    if _holds_no_negatives(outputs["disparity"]) and not _never_negative(params):
+    if look.is_kitti(outputs["disparity"]) and not _never_negative(params):
         raise OutputError(
             f"{outputs['disparity']}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel "
-            "disparities are signed: write .tif, .pfm or .npy (--preview makes a picture), or give --range 0 MAX"
+            "disparities are signed: write .tif, .pfm or .npy, give --png grey for a picture, or --range 0 MAX"
         )
     return files
-
-
-def _holds_no_negatives(path: str) -> bool:
-    """Whether the format of a map, 16-bit KITTI PNG, has no negative numbers."""
-    return path.lower().endswith(".png")
 
 
 def _never_negative(params: Params) -> bool:
@@ -232,9 +243,9 @@ def _calibration(path: str | None, camera: str | None) -> Calibration | None:
 # ---- after matching ------------------------------------------------------------------------------
 
 
-def _within_format(result: Result, path: str, lens: Calibration | None) -> Result:
+def _within_format(result: Result, kitti: bool, lens: Calibration | None) -> Result:
     """The result with a map that its format can hold: a filter may overshoot the range by hundredths of a pixel."""
-    if not (_holds_no_negatives(path) and result.searched[0] >= 0 and lens is None):
+    if not (kitti and result.searched[0] >= 0 and lens is None):
         return result
     return replace(result, disparity=result.disparity.clip(min=0))
 
@@ -263,17 +274,21 @@ def _record(
         "warnings": result.warnings,
         "calibration": lens and lens.to_dict(),
         "mask_occluded": mask_occluded,
+        "expected_error": result.sigma is not None,
         "plan": result.plan.summary(),
         "inputs": inputs | ({"calib": str(result.calib)} if result.calib else {}),
         "outputs": outputs,
     }
 
 
-def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any]) -> None:
+def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any], look: Look) -> None:
     from ..io import encode_map, encode_preview
     from ..io.sidecar import to_json
 
-    files.write(outputs["disparity"], encode_map(outputs["disparity"], result.disparity))
+    output = outputs["disparity"]
+    data, notes = file_and_notes(output, look.layers(output, result.disparity, "px", result.confidence), look)
+    record |= notes
+    files.write(output, data)
     if "confidence" in outputs:
         files.write(outputs["confidence"], encode_map(outputs["confidence"], result.confidence))
     if "preview" in outputs:

@@ -59,6 +59,28 @@ def optics_option(default: str) -> Callable[[_Function], _Function]:
     )
 
 
+def look_options(function: _Function) -> _Function:
+    """Options of commands that write a map by suffix: ``--photo``, ``--fov``, ``--png`` and ``--near``."""
+    options = (
+        click.option("--photo", type=file_path, metavar="IMAGE", help="Picture for .exr, .jpg, .ply and .glb files."),
+        click.option(
+            "--fov",
+            type=float,
+            metavar="DEGREES",
+            help="Angle of view of the longer side, for .ply and .glb files. 45 if it is not known.",
+        ),
+        click.option(
+            "--png",
+            type=click.Choice(["kitti", "grey", "grey8", "mm"]),
+            help="What a .png file holds: disparities (kitti), 16-bit or 8-bit grey, or millimetres (mm).",
+        ),
+        click.option("--near", type=click.Choice(["white", "black"]), help="What near is in grey. By default white."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
 def given(**paths: str | None) -> dict[str, str]:
     """The paths that were given, by name."""
     return {name: path for name, path in paths.items() if path is not None}

@@ -2,8 +2,8 @@
 
 import struct
 
-_PREFIX = b"Exif\0\0"  # in JPEG always, in PNG by mistake
-_BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
+PREFIX = b"Exif\0\0"  # in JPEG always, in PNG by mistake
+BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _TAG, _SHORT = 274, 3
 _ENTRY_LENGTH = 12
 UPRIGHT = 1
@@ -17,8 +17,8 @@ def orientation(exif: bytes) -> int:
     exif
         A TIFF structure, as in an Exif segment of JPEG or an eXIf chunk of PNG.
     """
-    tiff = exif.removeprefix(_PREFIX)
-    order = _BYTE_ORDERS.get(tiff[:4])
+    tiff = exif.removeprefix(PREFIX)
+    order = BYTE_ORDERS.get(tiff[:4])
     if order is None or len(tiff) < 8:
         return UPRIGHT
     (start,) = struct.unpack_from(order + "I", tiff, 4)

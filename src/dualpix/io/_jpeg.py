@@ -36,15 +36,20 @@ def decode(data: bytes) -> Image:
     return _opencv.decode(data)
 
 
-def _orientation(data: Bytes) -> int:
+def exif(data: Bytes) -> bytes:
+    """Return the body of the Exif segment; empty if there is none."""
     for marker, start in _segments(data):
         if marker == _SCAN:
             break
         if marker == _APP1:
             body = data[start + 2 : start + int.from_bytes(data[start : start + 2], "big")]
             if body.startswith(b"Exif\0"):  # XMP is in such a segment too
-                return _exif.orientation(body)
-    return _exif.UPRIGHT
+                return body
+    return b""
+
+
+def _orientation(data: Bytes) -> int:
+    return _exif.orientation(exif(data))
 
 
 def _segments(data: Bytes) -> Iterator[tuple[int, int]]:

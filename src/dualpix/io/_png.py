@@ -32,11 +32,16 @@ def decode(data: bytes) -> Image:
     return image[..., 0] if image.ndim == 3 and header(data).channels == 1 else image
 
 
-def _orientation(data: Bytes) -> int:
+def exif(data: Bytes) -> bytes:
+    """Return the content of the eXIf chunk; empty if there is none or it is damaged."""
     for kind, start, end in _chunks(data):
         if kind == b"eXIf":
-            return _exif.orientation(data[start + 8 : end - 4]) if _intact(data, start, end) else _exif.UPRIGHT
-    return _exif.UPRIGHT
+            return data[start + 8 : end - 4] if _intact(data, start, end) else b""
+    return b""
+
+
+def _orientation(data: Bytes) -> int:
+    return _exif.orientation(exif(data))
 
 
 def _pixel_chunks(data: bytes) -> bytes:

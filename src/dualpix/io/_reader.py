@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ..errors import InputError, ParameterError
 from ..types import Image, StrPath
-from . import _jpeg, _npy, _pfm, _png, _pnm, _tiff
+from . import _exr, _jpeg, _npy, _pfm, _png, _pnm, _tiff
 from ._exif import UPRIGHT
 from ._format import Format, FormatError
 
 IMAGE_FORMATS: Mapping[str, Format] = {"PNG": _png, "JPEG": _jpeg, "TIFF": _tiff, "PGM/PPM": _pnm}
-MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy}
+MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
 
 _MAX_PIXELS = 2**28
 _LONGEST_MAGIC = 8
@@ -52,7 +52,7 @@ def probe(path: StrPath) -> ImageInfo:
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, PGM, PPM, PFM or NPY file. The content gives the format, not the suffix.
+        A PNG, JPEG, TIFF, PGM, PPM, PFM, NPY or OpenEXR file. The content gives the format, not the suffix.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image
 
 
 def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
-    name, data = _load(path, formats)
+    name, data = load(path, formats)
     try:
         header = formats[name].header(data)
     except FormatError as error:
@@ -87,7 +87,7 @@ def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap
     return ImageInfo(Path(path), name, **vars(header)), data
 
 
-def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
+def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
     """Return the name of the format, and the bytes as a mapped file: only what is used is read."""
     try:
         with open(path, "rb") as file:

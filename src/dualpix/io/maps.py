@@ -1,54 +1,72 @@
 """Maps in and out: HxW float32, NaN where invalid. Reading goes by content, writing by suffix."""
 
-import os
-from collections.abc import Callable, Iterable
-from io import BytesIO
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, OutputError
-from ..types import Map, StrPath
-from . import _npy, _pfm
+from ..types import Image, Map, StrPath
+from . import formats
+from ._map_png import KITTI_UNIT
 from ._reader import MAP_FORMATS, read
 from .atomic import OutputSet
+from .layers import PIXELS, Layers
 
 __all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
 
-_KITTI_UNIT = 256  # Codes per pixel of disparity. Code 0 means invalid.
-_KITTI_LARGEST = 2**16 - 1
 
-
-def write_map(path: StrPath, map: ArrayLike) -> None:
+def write_map(
+    path: StrPath,
+    map: ArrayLike,
+    *,
+    unit: str = PIXELS,
+    photo: Image | None = None,
+    confidence: Map | None = None,
+    fov: float | None = None,
+    png: str | None = None,
+    near: str | None = None,
+) -> None:
     """Write a map, whole or not at all. An existing file is replaced.
 
     Parameters
     ----------
     path
-        The suffix gives the format. .tif, .tiff, .pfm and .npy hold float32 exactly, with NaN and negative values.
-        .png is 16-bit KITTI: steps of 1/256 px from 0 to 255.996 px, NaN as 0.
+        The suffix gives the format. .tif, .tiff, .pfm, .npy and .exr hold float32 exactly, with NaN and negative
+        values. .png depends on `png`. .jpg is a photo with its depth in XMP, .ply a point cloud, .glb a mesh.
     map
-        HxW; disparities in pixels, ``x_left - x_right``, larger is nearer.
+        HxW; disparities in pixels, ``x_left - x_right``, larger is nearer, or what `unit` says.
+    unit : "px", "m" or "relative"
+        Disparities, depth in metres, or inverse depth up to a scale and an offset.
+    photo, confidence : arrays of the same size, optional
+        The picture of the map, for .exr, .jpg, .ply and .glb; how reliable each pixel is, for .exr and .jpg.
+    fov : float, optional
+        Angle of view of the longer side in degrees, for .ply and .glb; 45 if not given.
+    png : "kitti", "grey", "grey8" or "mm", optional
+        kitti (the default for px): 16 bit, 1/256 px, 0 to 255.996 px, NaN as 0. mm (the default for m): 16 bit,
+        millimetres, 0 is unknown. grey and grey8: 16 and 8 bit over the range of the map; metres are inverted first.
+    near : "white" or "black", optional
+        What near is in grey; white if not given.
 
     Raises
     ------
     OutputError
         If the suffix is unknown, the format cannot hold the values, or the file cannot be written.
     """
-    data = encode_map(path, map)
+    data = encode_map(path, map, unit=unit, photo=photo, confidence=confidence, fov=fov, png=png, near=near)
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, data)
 
 
-def read_map(path: StrPath) -> Map:
+def read_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
     """Read a map or ground truth as stored. It is never turned by an EXIF orientation.
 
     Parameters
     ----------
     path
-        PFM, NPY, TIFF, PNG, JPEG, PGM or PPM. The content gives the format, not the suffix. A 16-bit PNG is KITTI
-        (value/256, 0 is invalid), as `write_map` writes it; `read_image` gives its plain codes. All other integers are
-        taken as they are. An RGB file must be grey.
+        PFM, NPY, OpenEXR, TIFF, PNG, JPEG, PGM or PPM. The content gives the format, not the suffix. A 16-bit PNG is
+        KITTI (value/256, 0 is invalid), as `write_map` writes it; `read_image` gives its plain codes. All other
+        integers are taken as they are. An RGB file must be grey.
+    keep_infinite
+        Keep infinity, which is a depth that is too far to tell. Else it becomes NaN.
 
     Returns
     -------
@@ -64,72 +82,40 @@ def read_map(path: StrPath) -> Map:
         raise InputError(f"{path}: holds {stored.dtype} values, but a map needs real numbers: save it as float")
     with np.errstate(over="ignore"):  # A float64 beyond float32 becomes infinity, which is unknown.
         values = np.array(stored, np.float32, order="C")
-    values[np.isinf(values)] = np.nan
+    if not keep_infinite:
+        values[np.isinf(values)] = np.nan
     if info.format == "PNG" and stored.dtype == np.uint16:
         values[stored == 0] = np.nan
-        values /= _KITTI_UNIT
+        values /= KITTI_UNIT
     return values
 
 
-def encode_map(path: StrPath, map: ArrayLike) -> bytes | memoryview:
+def encode_map(
+    path: StrPath,
+    map: ArrayLike,
+    *,
+    unit: str = PIXELS,
+    photo: Image | None = None,
+    confidence: Map | None = None,
+    fov: float | None = None,
+    png: str | None = None,
+    near: str | None = None,
+) -> bytes | memoryview:
     """Return the bytes that `write_map` writes. Errors name `path`."""
-    encode = _ENCODERS[check_map_path(path)]
+    check_map_path(path)
     values = np.asarray(map)
     if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "buif":
         kind = f"shape {values.shape} and type {values.dtype}"
         raise OutputError(f"{path}: the map has {kind}: give a non-empty HxW array of real numbers")
-    try:
-        return encode(np.ascontiguousarray(values, np.float32))
-    except ValueError as error:
-        raise OutputError(f"{path}: {error}") from None
+    layers = Layers(np.ascontiguousarray(values, np.float32), unit, photo, confidence, fov)
+    return formats.encode(path, layers, formats.Style(png, near))
 
 
 def check_map_path(path: StrPath) -> str:
     """Return the lower-case suffix of `path` if `write_map` knows it, else raise OutputError."""
-    return _check_suffix(path, "a map", _ENCODERS)
+    return formats.check_suffix(path)
 
 
 def check_confidence_path(path: StrPath) -> str:
     """Do the same for a confidence. KITTI PNG is too coarse for values from 0 to 1."""
-    return _check_suffix(path, "a confidence", _FLOAT_ENCODERS)
-
-
-def _check_suffix(path: StrPath, what: str, known: Iterable[str]) -> str:
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in known:
-        name = path or "path"
-        raise OutputError(f"{name}: the suffix gives the format of {what}: choose one of {', '.join(known)}")
-    return suffix
-
-
-def _encode_tiff(values: Map) -> memoryview:
-    import tifffile
-
-    file = BytesIO()
-    tifffile.imwrite(file, values, photometric="minisblack", metadata=None)
-    return file.getbuffer()
-
-
-def _encode_kitti(values: Map) -> bytes:
-    import cv2
-
-    valid = ~np.isnan(values)
-    found = values[valid]
-    if found.min(initial=0) < 0 or found.max(initial=0) * _KITTI_UNIT >= _KITTI_LARGEST + 0.5:
-        raise ValueError(
-            "PNG (16-bit KITTI) holds disparities from 0 to 255.996 px, not "
-            f"{found.min():.6g} to {found.max():.6g} px: write .tif, .pfm or .npy instead"
-        )
-    codes = np.zeros(values.shape, np.uint16)
-    # 0 px is a valid disparity, but code 0 means invalid, so the smallest code is 1.
-    codes[valid] = np.maximum(np.rint(found * _KITTI_UNIT), 1)
-    return bytes(cv2.imencode(".png", codes)[1])
-
-
-_FLOAT_ENCODERS: dict[str, Callable[[Map], bytes | memoryview]] = {
-    ".tif": _encode_tiff,
-    ".tiff": _encode_tiff,
-    ".pfm": _pfm.encode,
-    ".npy": _npy.encode,
-}
-_ENCODERS = {**_FLOAT_ENCODERS, ".png": _encode_kitti}
+    return formats.check_suffix(path, "a confidence", formats.FLOAT_SUFFIXES)

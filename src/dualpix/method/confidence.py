@@ -96,6 +96,13 @@ def absolute_confidence(sigma: Map, textured: Mask) -> Map:
     return confidence
 
 
+def error_of(confidence: Map) -> Map:
+    """The expected error (px) behind an absolute confidence: ``sigma = SURE sqrt(1 / confidence - 1)``, inf at 0."""
+    with np.errstate(divide="ignore"):
+        sigma: Map = np.float32(SURE) * np.sqrt(1 / np.clip(confidence, 0, 1) - 1)
+    return sigma
+
+
 def spread(d: Map, every: int, side: int) -> Map:
     """What the disparities span around every n-th pixel, px, in a window of `side` of them."""
     import cv2

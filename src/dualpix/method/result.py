@@ -1,12 +1,16 @@
 """What `dualpix.disparity` returns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..camera.axis import Axis
+from ..camera.lens import Calibration
+from ..camera.metric import Depth
+from ..camera.ranging import Known, metric_of
 from ..io.orientation import swaps_axes
 from ..params import Params
-from ..types import Map, Parabolas
+from ..types import Map, Parabolas, StrPath
 from .plan import Plan
 
 
@@ -64,3 +68,47 @@ class Result:
     def calib(self) -> Path | None:
         """The calib.txt that the range comes from."""
         return self.plan.calib
+
+    def depth(
+        self,
+        calibration: Calibration | StrPath | None = None,
+        *,
+        focus_distance: float | None = None,
+        known: Sequence[Known] = (),
+        exif: StrPath | None = None,
+        focal_length: float | None = None,
+    ) -> Depth:
+        """The map in metres: ``1/z = 1/z_focus + d / a``.
+
+        Give one of: a calibration; two or more known points, or one and the focus distance; EXIF data.
+
+        Parameters
+        ----------
+        calibration : Calibration or path, optional
+            Made from planes of known distance. The map should be corrected with the same calibration. With another
+            `focus_distance` than that of the planes, give that too.
+        focus_distance : float, optional
+            The distance that is in focus, m.
+        known : (x, y, distance) triples
+            Pixels of the map and their distances in m.
+        exif : path, optional
+            The camera's file. The result is approximate: it assumes how the pixels split the aperture.
+        focal_length : float, optional
+            mm. With it, distances given and returned are from the sensor; without, from the lens. EXIF and a
+            calibration have their own.
+
+        Returns
+        -------
+        Depth
+            Depth in metres, and its uncertainty if `sigma` is known.
+        """
+        metric = metric_of(
+            self.disparity,
+            calibration=calibration,
+            focus_distance=focus_distance,
+            known=known,
+            exif=exif,
+            focal_length=focal_length,
+            sigma=self.sigma,
+        )
+        return metric.depth(self.disparity, self.sigma)

@@ -1,0 +1,67 @@
+"""The options ``--photo``, ``--fov``, ``--png`` and ``--near`` of one call: checked early, used late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..io.formats import Style
+    from ..io.layers import Layers
+    from ..types import Map
+
+
+class Look(NamedTuple):
+    """How a map file shall look: its photo, angle of view, kind of PNG, and whether near is white or black."""
+
+    photo: str | None = None
+    fov: float | None = None
+    png: str | None = None
+    near: str | None = None
+
+    def checked(self, path: str, unit: str, default_photo: str | None = None) -> Look:
+        """Refuse what the format of `path` cannot hold. The default photo is used if the format takes one."""
+        from ..errors import OutputError, ParameterError
+        from ..io import probe
+        from ..io.formats import check_writable
+
+        found = check_writable(path, unit, self.style, bool(self.photo or default_photo))
+        if not found.takes_photo:
+            for name, value in (("photo", self.photo), ("fov", self.fov)):
+                if value is not None:
+                    raise OutputError(f"{path}: --{name} is for .exr, .jpg, .ply and .glb files: leave it out")
+            return self
+        if self.fov is not None and not 0 < self.fov < 180:
+            raise ParameterError(f"fov must be an angle between 0 and 180 degrees, not {self.fov:g}")
+        if self.photo is not None:
+            probe(self.photo)
+        return self._replace(photo=self.photo or default_photo)
+
+    @property
+    def style(self) -> Style:
+        """The options of PNG files."""
+        from ..io.formats import Style
+
+        return Style(self.png, self.near)
+
+    def is_kitti(self, path: str) -> bool:
+        """Whether a disparity map becomes a KITTI PNG, which has no negative numbers."""
+        return path.lower().endswith(".png") and self.png in (None, "kitti")
+
+    def layers(self, path: str, values: Map, unit: str, confidence: Map | None) -> Layers:
+        """The map with its photo, which must have the same size. Errors call the map `path`."""
+        from ..io import read_image
+        from ..io.layers import Layers
+        from ..types import same_size
+
+        photo = None
+        if self.photo is not None:
+            photo = read_image(self.photo)
+            same_size((path, values.shape), (self.photo, photo.shape))
+        return Layers(values, unit, photo, confidence, self.fov)
+
+
+def file_and_notes(path: str, layers: Layers, look: Look) -> tuple[bytes | memoryview, dict[str, Any]]:
+    """The bytes of a map file, and what its sidecar must say about them."""
+    from ..io.formats import encode, notes
+
+    return encode(path, layers, look.style), notes(path, layers, look.style)

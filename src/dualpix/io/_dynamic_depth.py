@@ -1,0 +1,101 @@
+"""A JPEG photo with its depth: GDepth properties in XMP, as phones and editors read them.
+
+The properties and both segments of XMP are described at developers.google.com/depthmap-metadata and in part 3 of
+Adobe's XMP specification.
+"""
+
+import base64
+import hashlib
+import struct
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .layers import METRES, Layers
+
+_QUALITY = 95
+_APP1 = b"\xff\xe1"
+_STANDARD = b"http://ns.adobe.com/xap/1.0/\0"
+_EXTENSION = b"http://ns.adobe.com/xmp/extension/\0"
+_CHUNK = 65000  # bytes of extended XMP in a segment; a segment holds 65533
+_SPACE = "http://ns.google.com/photos/1.0/depthmap/"
+_NOTE = "http://ns.adobe.com/xmp/note/"
+_FULL = 2**16 - 1
+
+
+def encode(layers: Layers) -> bytes:
+    """Encode photo, depth and confidence. Depth is 16-bit RangeInverse, confidence is 8-bit."""
+    import cv2
+
+    colours = layers.colours()
+    assert colours is not None
+    photo = bytes(cv2.imencode(".jpg", colours[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1])
+    codes, near, far = range_inverse(layers)
+    height, width = codes.shape
+    properties = {
+        "Format": "RangeInverse",
+        "Near": f"{near:.9g}",
+        "Far": f"{far:.9g}",
+        "Mime": "image/png",
+        "MeasureType": "OpticalAxis",
+        "Software": "dualpix",
+        "ImageWidth": str(width),
+        "ImageHeight": str(height),
+    }
+    if layers.unit == METRES:
+        properties["Units"] = "m"
+    images = {"Data": _base64(codes)}
+    if layers.confidence is not None:
+        properties["ConfidenceMime"] = "image/png"
+        sure = np.nan_to_num(np.clip(layers.confidence, 0, 1))
+        images["Confidence"] = _base64(np.rint(255 * sure).astype(np.uint8))
+    return _with_xmp(photo, properties, images)
+
+
+def range_inverse(layers: Layers) -> tuple[npt.NDArray[np.uint16], float, float]:
+    """The 16-bit codes, the nearest and the farthest depth. Code 0 is near. Infinity and NaN count as the farthest."""
+    q = layers.inverse_depth().astype(np.float64)
+    seen = q[np.isfinite(q) & (q > 0)]
+    if not seen.size:
+        return np.full(q.shape, _FULL, np.uint16), 1.0, 1.0
+    far_q, near_q = float(seen.min()), float(seen.max())
+    # d_n = far (d - near) / (d (far - near)) is linear in q = 1 / d: (q_near - q) / (q_near - q_far)
+    level = (near_q - q) / (near_q - far_q) if near_q > far_q else np.where(q == near_q, 0, 1)
+    codes = np.rint(_FULL * np.clip(np.where(np.isfinite(level), level, 1), 0, 1))
+    return codes.astype(np.uint16), 1 / near_q, 1 / far_q
+
+
+def _base64(codes: Any) -> str:
+    import cv2
+
+    return base64.b64encode(bytes(cv2.imencode(".png", codes)[1])).decode()
+
+
+def _with_xmp(photo: bytes, properties: dict[str, str], images: dict[str, str]) -> bytes:
+    """Put the XMP segments behind the start marker. Images are in the extended part, which has no limit of 64 kB."""
+    extended = _packet({_SPACE: images})
+    guid = hashlib.md5(extended, usedforsecurity=False).hexdigest().upper()
+    standard = _packet({_SPACE: properties, _NOTE: {"HasExtendedXMP": guid}})
+    segments = [_segment(_STANDARD + standard)]
+    for start in range(0, len(extended), _CHUNK):
+        place = guid.encode() + struct.pack(">II", len(extended), start)
+        segments.append(_segment(_EXTENSION + place + extended[start : start + _CHUNK]))
+    return b"".join([photo[:2], *segments, photo[2:]])
+
+
+def _segment(body: bytes) -> bytes:
+    return _APP1 + struct.pack(">H", len(body) + 2) + body
+
+
+def _packet(spaces: dict[str, dict[str, str]]) -> bytes:
+    """XMP with properties by namespace. No value needs escaping."""
+    prefixes = {_SPACE: "GDepth", _NOTE: "xmpNote"}
+    declared = " ".join(f'xmlns:{prefixes[space]}="{space}"' for space in spaces)
+    given = " ".join(
+        f'{prefixes[space]}:{name}="{value}"' for space, values in spaces.items() for name, value in values.items()
+    )
+    return (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        f'<rdf:Description rdf:about="" {declared} {given}/></rdf:RDF></x:xmpmeta>'
+    ).encode()

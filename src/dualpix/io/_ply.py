@@ -1,0 +1,24 @@
+"""PLY: a binary point cloud, with colours if there is a photo."""
+
+import numpy as np
+
+from ._cloud import cloud
+from .layers import METRES, Layers
+
+
+def encode(layers: Layers) -> bytes:
+    """Encode one point for each pixel that has a finite depth."""
+    found = cloud(layers)
+    fields = [(name, "<f4", "float") for name in "xyz"]
+    if found.colours is not None:
+        fields += [(name, "u1", "uchar") for name in ("red", "green", "blue")]
+    vertices = np.empty(len(found.points), np.dtype([(name, kind) for name, kind, _ in fields]))
+    for i, name in enumerate("xyz"):
+        vertices[name] = found.points[:, i]
+    if found.colours is not None:
+        for i, name in enumerate(("red", "green", "blue")):
+            vertices[name] = found.colours[:, i]
+    unit = "metres" if layers.unit == METRES else "relative units"
+    lines = ["ply", "format binary_little_endian 1.0", f"comment dualpix, {unit}, x right, y up, camera along -z"]
+    lines += [f"element vertex {len(vertices)}", *(f"property {kind} {name}" for name, _, kind in fields), "end_header"]
+    return "\n".join(lines).encode() + b"\n" + vertices.tobytes()

@@ -1,0 +1,112 @@
+"""What a map file may hold: the map, its unit, and the photo and confidence that belong to it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..types import Image, Map, full_scale, same_size
+
+PIXELS, METRES, RELATIVE = "px", "m", "relative"  # units of a map
+UNITS = (PIXELS, METRES, RELATIVE)
+
+FARTHEST = 4.0  # times as far as the nearest point: where the far end of a map without metres is put
+FOV = 45.0  # degrees, if the angle of view is not known
+
+Colours = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """A map and what belongs to it.
+
+    Attributes
+    ----------
+    values : float32 map
+        NaN where invalid.
+    unit : "px", "m" or "relative"
+        Disparities in px (larger is nearer), depth in metres (inf is too far to tell), or inverse depth up to an
+        unknown scale and offset (larger is nearer).
+    photo : image or None
+        The picture of the map, upright, of the same size.
+    confidence : float32 map or None
+        0 to 1.
+    fov : float or None
+        Angle of view of the longer side of the picture, degrees.
+    """
+
+    values: Map
+    unit: str = PIXELS
+    photo: Image | None = None
+    confidence: Map | None = None
+    fov: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise ParameterError(f"unit must be one of {', '.join(UNITS)}, not {self.unit!r}")
+        if self.fov is not None and not 0 < self.fov < 180:
+            raise ParameterError(f"fov must be an angle between 0 and 180 degrees, not {self.fov:g}")
+        for name in ("photo", "confidence"):
+            layer = getattr(self, name)
+            if layer is not None:
+                same_size(("the map", self.values.shape), (f"the {name}", layer.shape))
+
+    @property
+    def focal_length(self) -> float:
+        """Focal length in px that belongs to the angle of view."""
+        fov = FOV if self.fov is None else self.fov
+        return 0.5 * float(max(self.values.shape)) / math.tan(math.radians(fov) / 2)
+
+    def inverse_depth(self) -> Map:
+        """Inverse depth, larger is nearer, never negative; 0 is infinity, NaN is invalid.
+
+        In 1/m for metres. Other maps know no distances, so their nearest value becomes 1 and their farthest one
+        1 / FARTHEST.
+        """
+        if self.unit == METRES:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.where(self.values > 0, 1 / self.values, np.nan), np.float32)
+        low, high = finite_range(self.values)
+        span = high - low
+        if span <= 0:
+            return np.asarray(np.where(np.isfinite(self.values), 1, np.nan), np.float32)
+        # q = 1 / FARTHEST + (1 - 1 / FARTHEST) (d - low) / (high - low)
+        level = (self.values.astype(np.float64) - low) / span
+        q = np.where(np.isfinite(level), 1 / FARTHEST + (1 - 1 / FARTHEST) * level, np.nan)
+        return np.asarray(q, np.float32)
+
+    def colours(self) -> Colours | None:
+        """The photo as HxWx3, 8-bit RGB."""
+        if self.photo is None:
+            return None
+        pixels = self.photo
+        if pixels.dtype != np.uint8:
+            pixels = np.rint(pixels * np.float32(255 / full_scale(pixels.dtype))).astype(np.uint8)
+        return np.ascontiguousarray(_three(pixels))
+
+    def light(self) -> Map | None:
+        """The photo as HxWx3 linear light, 0 to 1. The photo is taken to have the sRGB curve."""
+        if self.photo is None:
+            return None
+        return linear(_three(self.photo).astype(np.float32) / np.float32(full_scale(self.photo.dtype)))
+
+
+def finite_range(values: npt.NDArray[Any]) -> tuple[float, float]:
+    """The smallest and largest finite value; 0 and 0 if there is none."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return 0.0, 0.0
+    return float(values.min(where=finite, initial=np.inf)), float(values.max(where=finite, initial=-np.inf))
+
+
+def linear(display: Map) -> Map:
+    """The linear light of sRGB values, both 0 to 1."""
+    bright = ((display + np.float32(0.055)) / np.float32(1.055)) ** np.float32(2.4)
+    return np.asarray(np.where(display <= 0.04045, display / np.float32(12.92), bright), np.float32)
+
+
+def _three(pixels: Image) -> Image:
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)

@@ -1,0 +1,28 @@
+"""A range of depth as a mask."""
+
+import math
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..types import Map
+
+
+def depth_mask(values: Map, low: float, high: float, soft: float = 0.0) -> Map:
+    """1 where the map is from `low` to `high`, 0 elsewhere, with a linear ramp of width `soft` outside each end.
+
+    Parameters
+    ----------
+    values
+        A map: disparities or metres. NaN gets 0. Infinity is inside if `high` is inf.
+    low, high, soft
+        In the unit of the map. `low` may be -inf, `high` may be inf.
+    """
+    if math.isnan(low) or math.isnan(high) or low >= high:
+        raise ParameterError(f"the range is from {low:g} to {high:g}: give a smaller number first")
+    if not 0 <= soft < math.inf:
+        raise ParameterError(f"soft is {soft:g}: give the width of the ramp, 0 or more")
+    with np.errstate(invalid="ignore"):
+        outside = np.where(values < low, low - values, np.where(values > high, values - high, 0))
+    alpha = 1 - outside / soft if soft else (outside == 0).astype(np.float64)
+    return np.where(np.isnan(values), 0, np.clip(alpha, 0, 1)).astype(np.float32)
