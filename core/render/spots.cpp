@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "common/parallel.h"
-#include "render/defocus.h"
 
 namespace dualpix {
 

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "render/defocus.h"
+
 namespace dualpix {
 
 // The opening of the lens as lines across the unit disc: line k lies at v = (2 k + 1 - lines) / lines and is open from
@@ -27,7 +29,8 @@ struct Spot {
   std::vector<Tap> taps;
 };
 
-constexpr int kDense = 7;  // Codes up to this have spots that are not summed: what is in focus stays exact.
+// Spots of codes up to this, which are the slices -1 to 1, are not summed: what is in focus stays exact.
+constexpr int kDense = kSlice + kSlice / 2;
 
 class Spots {
  public:
