@@ -3,10 +3,10 @@
     python benchmarks/refocus.py quality [--disc 40] [--scenes 6]
     python benchmarks/refocus.py speed [--size 5180x2940]
 
-`quality` takes sharp pictures with known depth: the photograph of `dualpix demo`, and random scenes of `dualpix scenes`,
-where what is hidden behind objects is known, too. The simulator renders them through the left and the right half of the
-lens; the truth is the mean of both. Prints the PSNR of `dualpix.render.refocus` and of the sharp picture, in dB, on sRGB
-values, with the focus far, in the middle and near. The aperture is such that the largest disc is 40 px wide.
+`quality` takes sharp pictures with known depth: the photograph of `dualpix demo`, and random scenes of `dualpix
+scenes`, where what is hidden behind objects is known, too. The simulator renders them through the left and the right
+half of the lens; the truth is the mean of both. Prints the PSNR of `dualpix.render.refocus` and of the sharp picture,
+in dB, on sRGB values, with the focus far, in the middle and near. The aperture makes the largest disc 40 px wide.
 
 `speed` refocuses a picture whose largest discs are 40 px wide, and one with discs of 80 px. Prints the seconds, and how
 often the time of the preset `auto` they take; best of three runs, on all cores.
@@ -70,9 +70,9 @@ def photograph(where: float, disc: float) -> tuple[Image, Image, Image]:
     return light, u, (left + right) / 2
 
 
-def scene(number: int, where: float, disc: float) -> tuple[Image, Image, Image]:
-    """The same of a random scene. Its near and far ends are moved, so that its disparities are relative to the focus."""
-    recipe = replace(draw(0, number, *SIZE), optics=HALF_DISC)
+def scene(number: int, where: float, disc: float, size: tuple[int, int] = SIZE) -> tuple[Image, Image, Image]:
+    """The same of a random scene. Its near and far ends are moved, to be relative to the focus."""
+    recipe = replace(draw(0, number, *size), optics=HALF_DISC)
     seen = stacked(recipe, 0).disparity
     focus = float(np.quantile(seen, where))
     aperture = aperture_for(disc, seen - focus)

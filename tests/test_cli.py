@@ -23,7 +23,19 @@ from dualpix.method import pipeline
 from dualpix.params import load_config, preset, preset_names, resolve
 from dualpix.run import Step, share_done
 
-COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "scenes", "presets", "info", "bench", "demo")
+COMMANDS = (
+    "disparity",
+    "refocus",
+    "calibrate",
+    "evaluate",
+    "reproduce",
+    "simulate",
+    "scenes",
+    "presets",
+    "info",
+    "bench",
+    "demo",
+)
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
 
 
@@ -113,7 +125,7 @@ def test_every_public_name_is_there():
 
 
 def test_no_submodule_takes_the_place_of_a_function():
-    functions = set(dualpix.__all__) - {"baselines", "filters", "metrics"}
+    functions = set(dualpix.__all__) - {"baselines", "filters", "metrics", "render"}
     assert not functions & {module.name for module in pkgutil.iter_modules(dualpix.__path__)}
 
 

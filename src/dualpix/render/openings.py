@@ -1,53 +1,58 @@
 """The shape of the lens opening, which is the shape of a point of light out of focus.
 
-An opening is given by lines across the unit disc. Line k lies at ``v = (2 k + 1 - n) / n`` and is open between two ends,
-``[left_k, right_k]``; if left is right, it is closed. The sign of v is down, that of the ends is right.
+An opening is given by lines across the unit disc. Line k of n lies at ``v = (2 k + 1 - n) / n``, from top to bottom. It
+is open from its left end to its right end. If both are the same, it is closed.
 """
 
 from math import hypot, pi, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from ..types import Map
 
-LINES = 512  # across the opening
-NODES = (9, 13)  # rows and columns of openings over the picture, if they differ
-CAT_EYE = 0.7  # radii by which the opening is clipped at the corners of the picture
+Ends = npt.NDArray[np.float64]  # 2 x n: the left and the right ends
 
-
-def disc(v: Map) -> Map:
-    """A round opening of radius 1."""
-    half = np.sqrt(1 - v**2)
-    return np.stack((-half, half))
-
-
-def hexagon(v: Map) -> Map:
-    """Six blades, with two corners left and right. The area is that of the disc."""
-    corner = sqrt(2 * pi / sqrt(27))
-    half = np.maximum(corner - np.abs(v) / sqrt(3), 0) * (np.abs(v) <= corner * sqrt(3) / 2)
-    return np.stack((-half, half))
-
-
-def cat_eye(v: Map, x: float, y: float) -> Map:
-    """A disc clipped by a second one, as far from the centre of the picture as (x, y); the corners are at distance 1."""
-    left, right = disc(v)
-    beyond = v + CAT_EYE * y
-    half = np.sqrt(np.maximum(1 - beyond**2, 0)) * (np.abs(beyond) < 1)
-    left, right = np.maximum(left, -half - CAT_EYE * x), np.minimum(right, half - CAT_EYE * x)
-    closed = (half == 0) | (left >= right)
-    return np.where(closed, 0, np.stack((left, right)))
+SHAPES = ("disc", "hexagon", "cat-eye")
+NODES = (7, 9)  # rows and columns of openings over the picture, if they differ
+CAT_EYE = 0.7  # how far the opening is clipped at the corners of the picture, in radii
+V = np.arange(-511, 512, 2) / 512
 
 
 def openings(shape: str, height: int, width: int) -> Map:
-    """Return the openings of a picture for a shape of `SHAPES`: rows x columns x 2 x n."""
-    v = (2 * np.arange(LINES) + 1 - LINES) / LINES
-    if shape != "cat-eye":
-        chords = (disc if shape == "disc" else hexagon)(v)[None, None]
+    """Return the openings over a picture of this size, rows x columns x 2 x n, for one of `SHAPES`."""
+    if shape == "cat-eye":
+        x, y = (_places(n, size) / hypot(height, width) for n, size in ((NODES[1], width), (NODES[0], height)))
+        ends = np.array([[cat_eye(float(i), float(j)) for i in x] for j in y])
     else:
-        diagonal = hypot(height, width)
-        rows, columns = ((2 * np.arange(n) + 1 - n) / n * size / diagonal for n, size in zip(NODES, (height, width)))
-        chords = np.array([[cat_eye(v, float(x), float(y)) for x in columns] for y in rows])
-    return np.ascontiguousarray(chords, np.float32)
+        ends = (hexagon() if shape == "hexagon" else disc())[None, None]
+    return np.ascontiguousarray(ends, np.float32)
 
 
-SHAPES = ("disc", "hexagon", "cat-eye")
+def disc() -> Ends:
+    """A round opening of radius 1."""
+    half = np.sqrt(1 - V**2)
+    return np.stack((-half, half))
+
+
+def hexagon() -> Ends:
+    """Six blades with corners at the left and the right. The area is that of the disc."""
+    corner = sqrt(2 * pi / sqrt(27))
+    half = np.where(np.abs(V) < corner * sqrt(3) / 2, corner - np.abs(V) / sqrt(3), 0)
+    return np.stack((-half, half))
+
+
+def cat_eye(x: float, y: float) -> Ends:
+    """The part of the disc where ``|(u, v) + CAT_EYE (x, y)| < 1``.
+
+    (x, y) is the place in the picture, from its centre to the right and down. The corners are at distance 1.
+    """
+    half = np.sqrt(np.maximum(1 - (V + CAT_EYE * y) ** 2, 0))
+    left, right = disc()
+    left, right = np.maximum(left, -half - CAT_EYE * x), np.minimum(right, half - CAT_EYE * x)
+    return np.where((half > 0) & (left < right), (left, right), 0)
+
+
+def _places(n: int, size: int) -> npt.NDArray[np.float64]:
+    """The centres of n equal parts of the picture, from its own centre, in half pixels."""
+    return (2 * np.arange(n) + 1 - n) / n * size
