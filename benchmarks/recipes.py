@@ -2,7 +2,7 @@
 
     python benchmarks/recipes.py -o docs
 
-The photo is the left view of `dualpix demo`. Its depth is not known in metres, so two points are given made-up distances.
+The photo is the left view of `dualpix demo`. Its depth in metres is not known: the distances of two points are made up.
 Writes refocus.jpg, shapes.jpg, recipe-blur.jpg, recipe-exr.jpg, recipe-mask.jpg and recipe-cloud.jpg.
 """
 
@@ -23,11 +23,14 @@ import dualpix
 from dualpix.evaluation import demo
 from dualpix.io import encode_png
 from dualpix.render import refocus
+from dualpix.render.openings import SHAPES
 
 Image = npt.NDArray[Any]
 
-NEAR, FAR = "470,110", "620,120"  # points of the photo: the headlight, the shelf behind
-KNOWN = ("--known", "470,110=1.5", "--known", "620,120=4")  # metres, made up
+LARGE = 474  # px, width of a large picture
+
+NEAR, FAR = "530,155", "560,70"  # points of the photo: the headlight, a box behind
+KNOWN = ("--known", "530,155=1.5", "--known", "560,70=4")  # metres, made up
 
 
 def run(*args: str, folder: Path) -> None:
@@ -64,14 +67,8 @@ def shapes(_: Path) -> dict[str, Image]:
     for x, y in np.array(np.meshgrid(np.arange(25, 316, 38), np.arange(22, 240, 39))).reshape(2, -1).T:
         cv2.circle(lights, (int(x), int(y)), 2, rng.uniform(0.4, 1, 3).tolist(), -1, cv2.LINE_AA)
     d = np.full(lights.shape[:2], -6, np.float32)
-    found = {f"--shape {s}": refocus(lights, d, focus=0, aperture=2, shape=s, linear=True) for s in dualpix_shapes()}
+    found = {f"--shape {s}": refocus(lights, d, focus=0, aperture=2, shape=s, linear=True) for s in SHAPES}
     return {title: np.uint8(255 * np.clip(image * 30, 0, 1) ** (1 / 2.2)) for title, image in found.items()}
-
-
-def dualpix_shapes() -> tuple[str, ...]:
-    from dualpix.render.openings import SHAPES
-
-    return SHAPES
 
 
 def blur(folder: Path) -> dict[str, Image]:
@@ -106,7 +103,7 @@ def mask(folder: Path) -> dict[str, Image]:
 
 def cloud(folder: Path) -> dict[str, Image]:
     run("depth", "d.tiff", "-o", "shot.ply", "--photo", "photo.png", *KNOWN, folder=folder)
-    import trimesh
+    import trimesh  # comes with dualpix[test]
 
     found = trimesh.load(folder / "shot.ply")
     points, colours = np.asarray(found.vertices), np.asarray(found.colors)[:, :3]
@@ -118,10 +115,9 @@ def seen(points: Image, colours: Image, angle: float) -> Image:
     c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
     middle = np.array([0, 0, np.median(points[:, 2])])
     x, y, z = ((points - middle) @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]).T + middle).T
-    towards = np.sign(np.median(z))  # clouds may look along +z or -z
     width, height = 500, 340
     scale = 0.9 * width / np.ptp(x / np.abs(z))
-    columns, rows = np.rint(width / 2 + scale * x / np.abs(z)), np.rint(height / 2 - towards * -scale * y / np.abs(z))
+    columns, rows = np.rint(width / 2 + scale * x / np.abs(z)), np.rint(height / 2 - scale * y / np.abs(z))
     inside = (columns >= 1) & (columns < width - 1) & (rows >= 1) & (rows < height - 1)
     order = np.argsort(-np.abs(z[inside]))
     image = np.full((height, width, 3), 40, np.uint8)
@@ -147,7 +143,11 @@ def picture(folder: Path, name: str) -> Image:
 
 
 def strip(pictures: dict[str, Image]) -> Image:
-    return np.hstack([framed(image, title) for title, image in pictures.items()])[:, :-GAP]
+    """Pictures beside each other; four are larger and stand two by two."""
+    if len(pictures) < 4:
+        return np.hstack([framed(image, title) for title, image in pictures.items()])[:, :-GAP]
+    frames = [framed(image, title, LARGE) for title, image in pictures.items()]
+    return np.vstack([np.hstack(frames[:2]), np.hstack(frames[2:])])[:, :-GAP]
 
 
 def main(argv: list[str]) -> int:

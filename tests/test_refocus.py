@@ -327,6 +327,7 @@ METRES = ("photo.png", "z.tiff", "-o", "out.png", *APERTURE)
         (("photo.png", "z.json", "-o", "out.png", *FOCUS, *APERTURE), "z.json"),
         (("missing.png", "d.tiff", "-o", "out.png", *FOCUS, *APERTURE), "missing.png"),
         (("photo.png", "empty.npy", "-o", "out.png", *FOCUS, *APERTURE), "empty.npy: has no valid pixel"),
+        (("photo.png", "rel.npy", "-o", "out.png", *FOCUS, *APERTURE), "rel.npy: holds relative inverse depth"),
         (("photo.png", "odd.npy", "-o", "out.png", *FOCUS, *APERTURE), "odd.npy: its sidecar"),
     ],
 )
@@ -337,6 +338,8 @@ def test_bad_input(folder, capfd, args, says):
     write_map("empty.npy", np.full((40, 50), np.nan))
     write_map("odd.npy", np.ones((40, 50)))
     Path("odd.json").write_text(json.dumps({"dualpix": "0", "map": "odd.npy", "unit": "metres", "metric": {"a": "x"}}))
+    write_map("rel.npy", np.ones((40, 50)))
+    Path("rel.json").write_text(json.dumps({"dualpix": "0", "map": "rel.npy", "unit": "relative inverse depth"}))
     before = {path: path.read_bytes() for path in folder.iterdir()}
     assert cli.main(["refocus", *args]) == 2
     out, err = capfd.readouterr()

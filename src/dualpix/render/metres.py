@@ -50,6 +50,8 @@ def read_focus_map(path: StrPath) -> FocusMap:
         If it cannot be read, or is in metres without the numbers to turn it into disparities.
     """
     values, sidecar = read_map(path), read_sidecar(path) or {}
+    if sidecar.get("unit") == "relative inverse depth":
+        raise InputError(f"{path}: holds relative inverse depth, but blur needs px: give the map of dualpix disparity")
     if sidecar.get("unit") != "metres":
         return FocusMap(filled(values, str(path)), None, str(path))
     metric = sidecar.get("metric")
