@@ -1,12 +1,16 @@
 """Refocused photos against the truth, and the time of a refocus against that of a map.
 
     python benchmarks/refocus.py quality [--disc 40] [--scenes 6]
+    python benchmarks/refocus.py hidden
     python benchmarks/refocus.py speed [--size 5180x2940]
 
 `quality` takes sharp pictures with known depth: the photograph of `dualpix demo`, and random scenes of `dualpix
 scenes`, where what is hidden behind objects is known, too. The simulator renders them through the left and the right
 half of the lens; the truth is the mean of both. Prints the PSNR of `dualpix.render.refocus` and of the sharp picture,
 in dB, on sRGB values, with the focus far, in the middle and near. The aperture makes the largest disc 40 px wide.
+
+`hidden` tells how much of the error is the guess of what lies behind near objects. It takes the part of the photograph
+with most edges. The truth is rendered with the simulator's own guess, with ours, and with none.
 
 `speed` refocuses a picture whose largest discs are 40 px wide, and one with discs of 80 px. Prints the seconds, and how
 often the time of the preset `auto` they take; best of three runs, on all cores.
@@ -24,9 +28,10 @@ import numpy.typing as npt
 from ablation import exit_code
 
 import dualpix
-from dualpix.camera.layers import Field
+from dualpix import _core
+from dualpix.camera.layers import Field, Surface, stretch
 from dualpix.camera.optics import HALF_DISC
-from dualpix.camera.simulation import Sensor, shoot
+from dualpix.camera.simulation import Sensor, _background, shoot
 from dualpix.evaluation import demo
 from dualpix.render import refocus
 from dualpix.render.refocusing import RADIUS
@@ -37,6 +42,7 @@ Image = npt.NDArray[Any]
 
 FOCI = {"far": 0.05, "middle": 0.5, "near": 0.95}  # by name: percentile of the disparities
 DISCS = (40, 80)  # px
+PART = np.s_[150:330, 400:640]  # of the photograph: fork, tank and engine
 SIZE = (640, 480)
 
 
@@ -112,6 +118,47 @@ def print_quality(disc: float, scenes: int) -> None:
     print(f"least {min(found):.2f}, mean {np.mean(found):.2f}")
 
 
+# ---- hidden background ---------------------------------------------------------------------------
+
+
+def print_hidden() -> None:
+    image, d = demo.photograph()
+    light, d = to_linear(image[PART] / 255), d[PART]
+    print("discs  PSNR in dB with the guess of the simulator, ours, none")
+    for focus in (-1, -3):
+        u = np.float32(1.5) * (d - focus)
+        found = refocus(to_srgb(light), u, focus=0.0, aperture=1)
+        field = Field(HALF_DISC, u.shape, float(np.abs(u).max()))
+        scores = [psnr(found, to_srgb(rendered(light, u, field, guess))) for guess in (_background, ours, none)]
+        print(f"{2 * RADIUS * np.abs(u).max():5.0f} ", *(f"{score:.1f}" for score in scores))
+
+
+def rendered(light: Image, u: Image, field: Field, guess: Callable[[Image, int], Image]) -> Image:
+    """The true render, if the hidden pixels are those that `guess` gives as indices."""
+    margin = field.margin
+    light = np.pad(light, ((margin, margin), (margin, margin), (0, 0)), "symmetric")
+    u = np.pad(u, margin, "symmetric")
+    behind = guess(u, 2 * margin)
+    hidden = behind != none(u, 0)
+    background = Surface(light.reshape(u.size, -1)[behind], np.where(hidden, u.ravel()[behind], np.inf), hidden)
+    left, right = shoot(lambda view: (Surface(light, u, stretch(u, view)), background), field, Sensor())
+    return (left + right) / 2
+
+
+def none(u: Image, reach: int) -> Image:
+    """Every pixel itself."""
+    return np.arange(u.size).reshape(u.shape)
+
+
+def ours(u: Image, reach: int) -> Image:
+    """What `refocus` takes for the background."""
+    codes, behind = np.empty(u.shape, np.int16), np.empty(u.shape, np.int16)
+    _core.defocus_codes(u, codes, focus=0, gain=RADIUS, threads=1)
+    _core.find_background(codes, behind, threads=1)
+    steps = np.array([-1, 1, -u.shape[1], u.shape[1]])  # left, right, up, down
+    return none(u, reach) + behind // 4 * steps[behind % 4]
+
+
 # ---- speed ---------------------------------------------------------------------------------------
 
 
@@ -152,12 +199,15 @@ def main(argv: list[str]) -> int:
     command = commands.add_parser("quality")
     command.add_argument("--disc", type=float, default=40.0, metavar="PX")
     command.add_argument("--scenes", type=int, default=6)
+    commands.add_parser("hidden")
     command = commands.add_parser("speed")
     command.add_argument("--size", default="5180x2940", metavar="WxH")
     args = parser.parse_args(argv)
     with exit_code() as code:
         if args.command == "quality":
             print_quality(args.disc, args.scenes)
+        elif args.command == "hidden":
+            print_hidden()
         else:
             print_speed(*map(int, args.size.split("x")))
     return code[0]
