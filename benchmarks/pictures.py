@@ -48,9 +48,9 @@ def paint(values: Image, low: float, high: float, colours: int) -> Image:
     return cv2.applyColorMap(np.uint8(np.rint(255 * level)), colours)
 
 
-def framed(image: Image, title: str) -> Image:
-    height = round(WIDTH * image.shape[0] / image.shape[1])
-    small = cv2.resize(image, (WIDTH, height), interpolation=cv2.INTER_AREA)
+def framed(image: Image, title: str, width: int = WIDTH) -> Image:
+    height = round(width * image.shape[0] / image.shape[1])
+    small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
     full = cv2.copyMakeBorder(small, HEADER, 0, 0, GAP, cv2.BORDER_CONSTANT, value=(255, 255, 255))
     return cv2.putText(full, title, (2, HEADER - 8), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 0, 0), 1, cv2.LINE_AA)
 

@@ -23,10 +23,12 @@ PRINTED = {
     "_Ranges": {"int32"},
     "_Weights": {"uint16"},
     "_Tiles": {"float64"},
+    "_Codes": {"int16"},
     "_Pixels": {"uint8", "uint16", "float32"},
     "Sequence[_Prior]": {"collections.abc.Sequence[tuple[float32, float32, int, float, float]]"},
     "float": {"float"},
     "int": {"int"},
+    "bool": {"bool"},
     **{name: {f"dualpix._core.{name}"} for name in ENUMS},
 }
 

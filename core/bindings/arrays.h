@@ -22,6 +22,8 @@ using Mask = Array<const unsigned char, 2>;
 using OutputMask = Array<unsigned char, 2>;
 using Weights = Array<const uint16_t, 3>;
 using OutputWeights = Array<uint16_t, 3>;
+using OutputCodes = Array<int16_t, 2>;
+using Codes = Array<const int16_t, 2>;
 using Ranges = Array<const int, 3>;
 
 constexpr int kLargest = 1 << 20;  // px; float32 holds such disparities exactly
@@ -64,3 +66,4 @@ void bind_match(nb::module_& m);
 void bind_aggregate(nb::module_& m);
 void bind_filters(nb::module_& m);
 void bind_baselines(nb::module_& m);
+void bind_render(nb::module_& m);

@@ -40,6 +40,7 @@ NB_MODULE(_core, m) {
   bind_aggregate(m);
   bind_filters(m);
   bind_baselines(m);
+  bind_render(m);
   m.def("release_free_memory", release_free_memory, "Return freed memory to the system. Does nothing without glibc.");
   m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source. Measures memory bandwidth.");
   m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,

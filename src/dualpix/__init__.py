@@ -9,7 +9,7 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import baselines, filters, metrics
+    from . import baselines, filters, metrics, render
     from .camera.calibrate import calibrate
     from .camera.lens import Calibration
     from .camera.lens_file import read_calibration
@@ -63,6 +63,7 @@ __all__ = [
     "read_capture",
     "read_map",
     "read_pair",
+    "render",
     "simulate",
     "write_map",
 ]
@@ -72,7 +73,7 @@ def __getattr__(name: str) -> object:
     value: object
     if name in _HOMES:
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif name in ("baselines", "filters", "metrics"):
+    elif name in ("baselines", "filters", "metrics", "render"):
         value = import_module(f".{name}", __name__)
     elif name == "__version__":
         value = import_module(".version", __name__).version()

@@ -24,6 +24,7 @@ COMMANDS = (
     "disparity",
     "depth",
     "mask",
+    "refocus",
     "presets",
     "info",
     "calibrate",

@@ -1,1 +1,5 @@
-"""Web pages that show results."""
+"""Pictures and pages made of results: refocused photos, and web pages that show maps."""
+
+from .refocusing import refocus
+
+__all__ = ["refocus"]

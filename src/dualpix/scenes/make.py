@@ -28,15 +28,21 @@ def make(recipe: Recipe) -> Shot:
     """Render a scene. The same recipe gives the same values."""
     camera = recipe.camera
     field = Field(recipe.optics, (recipe.height, recipe.width), max(abs(recipe.far), abs(recipe.near)))
-    stack = _laid_out(recipe, field.margin)
-    _light(stack, recipe.light)
-    bright = float(np.percentile(stack.colour.mean(2), 95))
-    stack.light(camera.exposure / max(bright, 1e-6))
+    stack = stacked(recipe, field.margin)
     channels = slice(1, 2) if camera.grey else slice(3)
     surfaces = partial(stack.surfaces, reach=2 * field.margin, channels=channels)
     sensor = Sensor(camera.noise, camera.shot_noise, camera.vignetting, camera.seed, camera.softness)
     left, right = (_stored(view, camera) for view in shoot(surfaces, field, sensor))
     return Shot(left, right, stack.truth()[field.frame])
+
+
+def stacked(recipe: Recipe, margin: int) -> Stack:
+    """The surfaces of a scene, lit and exposed, with a margin around the picture in pixels."""
+    stack = _laid_out(recipe, margin)
+    _light(stack, recipe.light)
+    bright = float(np.percentile(stack.colour.mean(2), 95))
+    stack.light(recipe.camera.exposure / max(bright, 1e-6))
+    return stack
 
 
 def _laid_out(recipe: Recipe, margin: int) -> Stack:

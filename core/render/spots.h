@@ -1,0 +1,53 @@
+// The images of points out of focus, for every code of defocus.
+#pragma once
+
+#include <vector>
+
+#include "render/defocus.h"
+
+namespace dualpix {
+
+// The opening of the lens as lines across the unit disc: line k lies at v = (2 k + 1 - lines) / lines and is open from
+// chords[0][k] to chords[1][k]. There may be one opening, or a grid of rows x columns over the picture.
+struct Openings {
+  const float* chords;  // rows x columns x 2 x lines
+  int rows, columns, lines;
+};
+
+// One weight of a spot, and its place in an array whose rows are `stride` pixels apart.
+struct Tap {
+  int offset;
+  float weight;
+};
+
+// The image of a point in row 0, column 0. Its mass is 1. If it is `summed`, its taps are differences along the row:
+// the weights are their running sums. There are few of them, since they are 0 inside the spot.
+struct Spot {
+  int top = 0;  // the first row
+  bool summed = false;
+  std::vector<int> start;  // row top + i has the taps start[i] .. start[i + 1] - 1
+  std::vector<Tap> taps;
+};
+
+// Spots of codes up to this, which are the slices -1 to 1, are not summed: what is in focus stays exact.
+constexpr int kDense = kSlice + kSlice / 2;
+
+class Spots {
+ public:
+  // For the codes 0 to `largest`.
+  Spots(const Openings& openings, int largest, int stride, int threads);
+
+  // The number of a spot: at a pixel of a picture of h x w pixels, for a signed code. Behind the focus, spots are
+  // reflected through their origin, which is what the opposite place of the picture has.
+  int number(int x, int y, int h, int w, int code) const;
+  const Spot& operator[](int number) const { return spots_[number]; }
+
+ private:
+  int rows_, columns_, codes_;
+  std::vector<Spot> spots_;
+};
+
+// How far a spot extends from its origin, in whole pixels.
+int spot_reach(const Openings& openings, int code);
+
+}  // namespace dualpix

@@ -1,0 +1,148 @@
+"""``dualpix refocus``: a photo with another focus and a wider aperture."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import click
+
+from .options import Command, echo_json, file_path, force_option, json_option, quiet_option, threads_option
+from .progress import progress_bar
+
+
+def point(value: str) -> tuple[float, float]:
+    """The type of --focus."""
+    x, _, y = value.partition(",")
+    try:
+        return float(x), float(y)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not X,Y, such as 640,480.") from None
+
+
+@click.command(cls=Command)
+@click.argument("photo", type=file_path)
+@click.argument("map", type=file_path)
+@click.option(
+    "-o",
+    "--output",
+    type=file_path,
+    metavar="OUT",
+    required=True,
+    help="Picture to write: .png, .tif, .tiff, .jpg or .jpeg.",
+)
+@click.option("--focus", type=point, metavar="X,Y", help="Point of PHOTO to focus on, in pixels from its top left.")
+@click.option(
+    "--focus-depth", type=float, metavar="Z", help="Distance to focus on, in metres. MAP must be one of dualpix depth."
+)
+@click.option(
+    "--aperture",
+    type=float,
+    metavar="F",
+    required=True,
+    help="Diameter of the opening, relative to the lens that took PHOTO. 2 turns f/4 into f/2.",
+)
+@click.option(
+    "--shape",
+    metavar="SHAPE",
+    default="disc",
+    help="Shape of the opening: disc, hexagon, or cat-eye, which is clipped towards the corners.",
+)
+@click.option("--fade", type=int, metavar="N", help="Write N pictures, in which the focus moves from that of PHOTO.")
+@click.option("--linear", is_flag=True, help="The values of PHOTO are linear light, not sRGB.")
+@threads_option
+@json_option
+@force_option
+@quiet_option
+def refocus(
+    photo: str,
+    map: str,
+    output: str,
+    focus: tuple[float, float] | None,
+    focus_depth: float | None,
+    aperture: float,
+    shape: str,
+    fade: int | None,
+    linear: bool,
+    threads: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Blur a photo as a lens with another focus and aperture would.
+
+    MAP is the map of PHOTO, by dualpix disparity or dualpix depth. What lies at --focus stays as it is. A point whose
+    disparity differs by 1 px from there becomes a disc of 2.36 px times --aperture. Blur is added only: what PHOTO
+    shows blurred does not become sharp.
+
+    With --fade 5, the pictures are OUT-1.png to OUT-5.png. The first is focused where PHOTO is, at disparity 0, the
+    last at --focus. The aperture is the same in all of them.
+
+    \b
+    Examples:
+      dualpix refocus photo.png d.tiff -o new.png --focus 640,480 --aperture 4
+      dualpix refocus photo.png z.tiff -o new.png --focus-depth 2.5 --aperture 3
+      dualpix refocus photo.png d.tiff -o f.png --focus 9,9 --aperture 4 --fade 24
+    """
+    from ..io import OutputSet, load_image
+    from ..io.pictures import check_picture_path, encode_picture
+    from ..params.rules import Whole, check
+    from ..render.metres import read_focus_map
+    from ..render.refocusing import Lens, focus_of
+    from ..run import Step, thread_count
+    from ..types import same_size
+    from ..version import version
+
+    check_picture_path(output)
+    lens = Lens(aperture, shape, linear)
+    if (focus is None) == (focus_depth is None):
+        raise click.UsageError("Give --focus X,Y or --focus-depth Z, one of them.")
+    outputs = [output] if fade is None else _numbered(output, check("fade", fade, Whole(2, 9999)))
+    threads = thread_count(threads)
+    with OutputSet(outputs, (photo, map), force) as files, progress_bar(not quiet) as progress:
+        start = time.perf_counter()
+        image, found = load_image(photo, "photo"), read_focus_map(map)
+        same_size((photo, image.shape), (map, found.d.shape))
+        target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or ())
+        foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
+        for each in (foci[0], target):
+            lens.check(found.d, each)
+        for i, (path, each) in enumerate(zip(outputs, foci, strict=True)):
+            if progress:
+                progress(Step("refocus", i / len(outputs), i + 1, len(outputs)))
+            files.write(path, encode_picture(path, lens.blur(image, found.d, each, threads)))
+        record = {
+            "dualpix": version(),
+            "width": image.shape[1],
+            "height": image.shape[0],
+            "focus": {"disparity": target, "point": focus, "metres": focus_depth},
+            "aperture": lens.aperture,
+            "shape": lens.shape,
+            "linear": linear,
+            "largest_disc": lens.largest_disc(found.d, target),
+            "threads": threads,
+            "seconds": time.perf_counter() - start,
+            "inputs": {"photo": photo, "map": map},
+            "outputs": outputs,
+        }
+    if as_json:
+        echo_json(record)
+    elif not quiet:
+        click.echo(_summary(record))
+
+
+def _numbered(path: str, count: int) -> list[str]:
+    """The paths of the pictures of a fade: out-01.png, out-02.png, ..."""
+    stem, suffix = os.path.splitext(path)
+    digits = len(str(count))
+    return [f"{stem}-{i:0{digits}}{suffix}" for i in range(1, count + 1)]
+
+
+def _summary(record: dict[str, Any]) -> str:
+    outputs = record["outputs"]
+    names = outputs[0] if len(outputs) == 1 else f"{outputs[0]} to {outputs[-1]}"
+    return (
+        f"{names}: {record['width']}x{record['height']}, focus at disparity {record['focus']['disparity']:.4g} px, "
+        f"discs up to {record['largest_disc']:.3g} px, {record['seconds']:.1f} s"
+    )
