@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..io import read_map
-from ..io.sidecar import read_sidecar
+from ..io.layers import METRES, RELATIVE
+from ..io.recorded import read_recorded
 from ..types import Map, StrPath
 from .refocusing import filled
 
@@ -49,17 +49,16 @@ def read_focus_map(path: StrPath) -> FocusMap:
     InputError
         If it cannot be read, or is in metres without the numbers to turn it into disparities.
     """
-    values, sidecar = read_map(path), read_sidecar(path) or {}
-    if sidecar.get("unit") == "relative inverse depth":
+    values, unit, sidecar = read_recorded(path)
+    if unit == RELATIVE:
         raise InputError(f"{path}: holds relative inverse depth, but blur needs px: give the map of dualpix disparity")
-    if sidecar.get("unit") != "metres":
+    if unit != METRES:
         return FocusMap(filled(values, str(path)), None, str(path))
-    metric = sidecar.get("metric")
+    metric = (sidecar or {}).get("metric")
     numbers = metric if isinstance(metric, dict) else {}
     if not all(isinstance(numbers.get(name), int | float) for name in ("inverse_focus", "a", "lens_to_sensor")):
         raise InputError(f"{path}: its sidecar does not say how metres follow from disparities: write the map again")
-    far = np.where(np.isfinite(values), values, np.inf)  # too far to tell
-    return FocusMap(filled(_disparity(far, numbers).astype(np.float32), str(path)), numbers, str(path))
+    return FocusMap(filled(_disparity(values, numbers).astype(np.float32), str(path)), numbers, str(path))
 
 
 def _disparity(z: Any, metric: dict[str, Any]) -> Any:
