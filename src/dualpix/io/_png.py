@@ -23,7 +23,7 @@ def header(data: Bytes) -> Header:
         raise FormatError("is a damaged PNG: copy or export it again")
     width, height, depth, colour = struct.unpack(">IIBB", data[16:26])
     dtype = "uint16" if depth == 16 else "uint8"
-    return Header(width, height, 1 if colour in _GREY else 3, dtype, _orientation(data))
+    return Header(width, height, 1 if colour in _GREY else 3, dtype, _exif.orientation(exif(data)))
 
 
 def decode(data: bytes) -> Image:
@@ -32,11 +32,12 @@ def decode(data: bytes) -> Image:
     return image[..., 0] if image.ndim == 3 and header(data).channels == 1 else image
 
 
-def _orientation(data: Bytes) -> int:
+def exif(data: Bytes) -> bytes:
+    """Return the EXIF data; empty if there is none."""
     for kind, start, end in _chunks(data):
         if kind == b"eXIf":
-            return _exif.orientation(data[start + 8 : end - 4]) if _intact(data, start, end) else _exif.UPRIGHT
-    return _exif.UPRIGHT
+            return data[start + 8 : end - 4] if _intact(data, start, end) else b""
+    return b""
 
 
 def _pixel_chunks(data: bytes) -> bytes:
