@@ -4,6 +4,7 @@ LibRaw opens both. Nothing here uses the product.
 """
 
 import struct
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,10 +25,19 @@ def frames_of(left, right, black=(BLACK, BLACK), white=WHITE, first="left"):
     """The frames A+B and A of a dual-pixel raw file, from the mosaics of the views in counts above black."""
     half = left if first == "left" else right
     both = left.astype(np.int64) + right
-    return tuple(np.minimum(frame + level, white).astype(np.uint16) for frame, level in ((both, black[0]), (half, black[1])))
+    return tuple(
+        np.minimum(frame + level, white).astype(np.uint16) for frame, level in ((both, black[0]), (half, black[1]))
+    )
 
 
 # ---- TIFF ----------------------------------------------------------------------------------------
+
+
+class Pixels:
+    """The value of a tag: the offset of these bytes, which come last in the file, as cameras do it."""
+
+    def __init__(self, body):
+        self.body = body
 
 
 class Tiff:
@@ -35,6 +45,7 @@ class Tiff:
 
     def __init__(self, header):
         self.data = bytearray(header)
+        self.late = []
 
     def put(self, block):
         """Append bytes at an even offset and return the offset."""
@@ -44,15 +55,22 @@ class Tiff:
 
     def directory(self, tags, after=0):
         """Append a directory of {tag: (type, values)} and return its offset."""
-        entries = b""
+        entries, pixels = b"", []
         for tag, (kind, values) in sorted(tags.items()):
+            if isinstance(values, Pixels):
+                pixels.append((len(entries) + 10, values.body))
+                values = 0
             count, body = _packed(kind, values)
             cell = body.ljust(4, b"\0") if len(body) <= 4 else struct.pack("<I", self.put(body))
             entries += struct.pack("<HHI", tag, kind, count) + cell
-        return self.put(struct.pack("<H", len(tags)) + entries + struct.pack("<I", after))
+        start = self.put(struct.pack("<H", len(tags)) + entries + struct.pack("<I", after))
+        self.late += [(start + place, body) for place, body in pixels]
+        return start
 
     def finished(self, first):
         struct.pack_into("<I", self.data, 4, first)
+        for place, body in self.late:
+            struct.pack_into("<I", self.data, place, self.put(body))
         return bytes(self.data)
 
 
@@ -100,7 +118,9 @@ def lossless_jpeg(components, bits=14):
     stream = bit[column < length[:, None]].astype(np.uint8)
     packed = np.packbits(np.pad(stream, (0, -stream.size % 8), constant_values=1)).tobytes()
     table = bytes([0, 0, 0, 0, 16, *[0] * 11, *range(16)])
-    frame = struct.pack(">BHHB", bits, height, width, count) + b"".join(bytes([i, 0x11, 0]) for i in range(1, count + 1))
+    frame = struct.pack(">BHHB", bits, height, width, count) + b"".join(
+        bytes([i, 0x11, 0]) for i in range(1, count + 1)
+    )
     scan = bytes([count]) + b"".join(bytes([i, 0]) for i in range(1, count + 1)) + bytes([1, 0, 0])
     head = b"".join(
         bytes([0xFF, marker]) + struct.pack(">H", len(body) + 2) + body
@@ -112,7 +132,9 @@ def lossless_jpeg(components, bits=14):
 # ---- DNG -----------------------------------------------------------------------------------------
 
 
-def dng(*frames, black=BLACK, repeat=(1, 1), white=WHITE, preview=None, compressed=False, margin=0, orientation=1, **more):
+def dng(
+    *frames, black=BLACK, repeat=(1, 1), white=WHITE, preview=None, compressed=False, margin=0, orientation=1, **more
+):
     """A DNG with one sample a pixel for every frame. `black` is a number, or all numbers of the tag BlackLevel.
 
     `preview` is an RGB image, which then comes first, and the mosaic is in a SubIFD. `margin` pixels all around are
@@ -141,7 +163,7 @@ def dng(*frames, black=BLACK, repeat=(1, 1), white=WHITE, preview=None, compress
         50717: (LONG, (white,) * count),
         50829: (LONG, (margin, margin, height - margin, width - margin)),
     }
-    place = (LONG, tiff.put(body))
+    place = (LONG, Pixels(body))
     # Tiles when compressed, as Adobe writes them: one tile here.
     raw |= {322: (LONG, width), 323: (LONG, height), 324: place, 325: (LONG, len(body))} if compressed else {}
     raw |= {} if compressed else {273: place, 278: (LONG, height), 279: (LONG, len(body))}
@@ -165,7 +187,7 @@ def dng(*frames, black=BLACK, repeat=(1, 1), white=WHITE, preview=None, compress
         258: (SHORT, (8, 8, 8)),
         259: (SHORT, 1),
         262: (SHORT, 2),
-        273: (LONG, tiff.put(preview.tobytes())),
+        273: (LONG, Pixels(preview.tobytes())),
         277: (SHORT, 3),
         278: (LONG, rows),
         279: (LONG, preview.size),
@@ -188,7 +210,12 @@ def cr2(*frames, black=BLACK, white=WHITE, slices=None, margin=(0, 0), orientati
     after = 0
     for frame in reversed(frames):
         body = lossless_jpeg(_sliced(frame, slices).reshape(height, width // 2, 2))
-        tags = {259: (SHORT, 6), 273: (LONG, tiff.put(body)), 279: (LONG, len(body)), 50752: (SHORT, slices or (0, 0, width))}
+        tags = {
+            259: (SHORT, 6),
+            273: (LONG, Pixels(body)),
+            279: (LONG, len(body)),
+            50752: (SHORT, slices or (0, 0, width)),
+        }
         after = tiff.directory(tags, after)
     raw = after
     preview = bytes(8 * 6 * 3)
@@ -221,7 +248,7 @@ def cr2(*frames, black=BLACK, white=WHITE, slices=None, margin=(0, 0), orientati
             262: (SHORT, 2),
             271: (ASCII, "Canon"),
             272: (ASCII, "Canon EOS 5D Mark IV"),
-            273: (LONG, tiff.put(preview)),
+            273: (LONG, Pixels(preview)),
             274: (SHORT, orientation),
             277: (SHORT, 3),
             278: (SHORT, 6),
@@ -240,4 +267,4 @@ def _sliced(frame, slices):
         return frame
     count, width, last = slices
     edges = [*range(0, count * width + 1, width), count * width + last]
-    return np.concatenate([frame[:, a:b].ravel() for a, b in zip(edges, edges[1:], strict=False)]).reshape(frame.shape)
+    return np.concatenate([frame[:, a:b].ravel() for a, b in pairwise(edges)]).reshape(frame.shape)

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import OutputError
-from .options import Command, echo_json, file_path, force_option, given, json_option, quiet_option, threads_option
+from .options import (
+    Command,
+    OptionalArgument,
+    echo_json,
+    file_path,
+    force_option,
+    given,
+    json_option,
+    quiet_option,
+    reading_options,
+    threads_option,
+)
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -20,7 +31,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("left", type=file_path)
-@click.argument("right", type=file_path)
+@click.argument("right", cls=OptionalArgument, required=False, type=file_path)
 @click.option(
     "-o",
     "--output",
@@ -29,6 +40,7 @@ if TYPE_CHECKING:
     required=True,
     help="Map to write: .tif, .tiff, .pfm, .npy or .png.",
 )
+@reading_options
 @click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
 @click.option(
     "--config", type=file_path, metavar="FILE.toml", help="File with parameters. dualpix presets NAME prints one."
@@ -80,7 +92,7 @@ if TYPE_CHECKING:
 @quiet_option
 def disparity(
     left: str,
-    right: str,
+    right: str | None,
     output: str,
     preset: str | None,
     config: str | None,
@@ -99,11 +111,15 @@ def disparity(
     as_json: bool,
     force: bool,
     quiet: bool,
+    **reading: str | None,
 ) -> None:
     """Match the two views of a shot and write a disparity map.
 
     The disparity of a pixel is its shift between the views LEFT and RIGHT, in pixels: d = x_left - x_right. Larger is
     nearer. With a dual-pixel camera 0 is in focus and negative is behind the focus.
+
+    Without RIGHT, LEFT is one file with both views: a dual-pixel raw file (CR2, CR3 or DNG), an MPO, a TIFF with two
+    pages, a capture folder of Google's set, NAME_left.pgm of the Pixel capture app, or a picture with --layout.
 
     A .tif, .tiff, .pfm or .npy file holds the disparities as they are (float32). A .png file holds 16-bit integers in
     KITTI's format: 256 per pixel of disparity, never negative. A .json file beside OUT records the parameters, the sign
@@ -115,13 +131,15 @@ def disparity(
     \b
     Examples:
       dualpix disparity left.png right.png -o out.tiff --preview out.png
+      dualpix disparity IMG_0001.CR3 -o out.tiff --preview out.png
+      dualpix disparity both.jpg --layout side-by-side -o out.tiff
       dualpix disparity left.png right.png -o out.npy --range -5 5 --filter solver
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
     from ..io.sidecar import sidecar_path
 
     name, params = _parameters(preset, config, settings, search, smoothing)
-    inputs = given(left=left, right=right, guide=guide, config=config, calibration=calibration)
+    inputs = {**_views(left, right), **given(guide=guide, config=config, calibration=calibration)}
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, params, force) as files:
         from ..method import api
@@ -141,6 +159,7 @@ def disparity(
                 mem_limit=mem_limit,
                 threads=threads,
                 progress=progress,
+                **reading,
             )
         result = _within_format(result, output, lens)
         record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
@@ -179,6 +198,15 @@ def _parameters(
     if smoothing is not None:
         overrides["filter"] = smoothing
     return name, resolve(base, overrides)
+
+
+def _views(left: str, right: str | None) -> dict[str, str]:
+    """The files of the views, by role."""
+    if right is not None:
+        return {"left": left, "right": right}
+    from ..io.pairs import files_of
+
+    return files_of(left)
 
 
 def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, force: bool) -> OutputSet:

@@ -20,7 +20,19 @@ import click
 from ..errors import DualpixError
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
-COMMANDS = ("disparity", "presets", "info", "calibrate", "simulate", "scenes", "demo", "evaluate", "reproduce", "bench")
+COMMANDS = (
+    "disparity",
+    "split",
+    "presets",
+    "info",
+    "calibrate",
+    "simulate",
+    "scenes",
+    "demo",
+    "evaluate",
+    "reproduce",
+    "bench",
+)
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes; 130 is what shells expect after Ctrl-C
 NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller images"

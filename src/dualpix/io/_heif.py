@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..types import Image
-from . import _exif, _opencv
+from . import _opencv
 from ._boxes import boxes, find
 from ._extra import missing
 from ._format import Bytes, FormatError, Header
@@ -39,7 +39,7 @@ def header(data: Bytes) -> Header:
         raise FormatError(_DAMAGED)
     if _is_avif(data) and depth != 8:
         raise FormatError(f"is a {depth}-bit AVIF, which cannot be read here: export it as PNG or TIFF")
-    return Header(*size, 3, "uint8" if depth == 8 else "uint16", _ORIENTATIONS[turn])
+    return Header(size[0], size[1], 3, "uint8" if depth == 8 else "uint16", _ORIENTATIONS[turn])
 
 
 def decode(data: bytes) -> Image:

@@ -126,7 +126,9 @@ def raw_end(data: Bytes) -> int:
 def raw_page(data: Bytes) -> Iterator[Any]:
     """Open the page of a DNG that holds the sensor's samples; None if the file is no DNG or has no such page."""
     with _opened(data) as images:
-        samples = [image.page for image in images if image.page.photometric in _SENSOR_KINDS and not image.page.is_reduced]
+        samples = [
+            image.page for image in images if image.page.photometric in _SENSOR_KINDS and not image.page.is_reduced
+        ]
         is_dng = _DNG_VERSION in images[0].page.tags
         yield max(samples, key=lambda page: page.imagewidth * page.imagelength) if is_dng and samples else None
 
@@ -139,12 +141,18 @@ def same_size_pages(data: Bytes) -> int:
         return len(full) if len(sizes) == 1 and len(full) == len(images) else 1
 
 
-def decode_page(data: bytes, number: int) -> tuple[Header, Image]:
-    """Return header and pixels of one of several pages of the same size, counted from 0."""
+def page_header(data: Bytes, number: int) -> Header:
+    """Return the header of one of several pages of the same size, counted from 0."""
     with _opened(data) as images:
-        page = images[number].page
-        _check_kind(page)
-        return _header(page), _pixels(data, page, number)
+        _check_kind(images[number].page)
+        return _header(images[number].page)
+
+
+def decode_page(data: bytes, number: int) -> Image:
+    """Return the pixels of one of several pages of the same size, counted from 0."""
+    with _opened(data) as images:
+        _check_kind(images[number].page)
+        return _pixels(data, images[number].page, number)
 
 
 class _Named(NamedTuple):
@@ -172,8 +180,10 @@ def _opened(data: Bytes) -> Iterator[list[_Named]]:
     """Open all images of a file. Any failure inside tifffile means a damaged file."""
     import tifffile
 
+    file = BytesIO(data) if isinstance(data, bytes) else data
+    file.seek(0)
     try:
-        with tifffile.TiffFile(cast(IO[bytes], BytesIO(data) if isinstance(data, bytes) else data)) as tiff:
+        with tifffile.TiffFile(cast(IO[bytes], file)) as tiff:
             yield _images(tiff)
     except (FormatError, MemoryError):
         raise

@@ -173,8 +173,8 @@ def resampled(image: Image, shape: tuple[int, int], name: str, other: str) -> Im
         return image
     if abs(columns * height - rows * width) > SAME_SHAPE * rows * width:
         raise InputError(
-            f"{name} is {columns}x{rows} but {other} is {width}x{height}, which is another shape: give an image of the same "
-            "view"
+            f"{name} is {columns}x{rows} but {other} is {width}x{height}, which is another shape: "
+            "give an image of the same view"
         )
     smaller = height * width < rows * columns
     return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR))

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from ..errors import InputError, ParameterError
 from ..types import Image, Pair, StrPath, same_size
 from . import _jpeg, _mpo, _tiff, raw
 from ._format import Bytes, FormatError
-from ._reader import CANON_RAW, check_pixels, mapped, probe
+from ._reader import CANON_RAW, ImageInfo, check_pixels, mapped, probe
 from .captures import find_capture, read_capture
 from .images import as_image, load_image, read_views, with_guide
 
-__all__ = ["LAYOUTS", "SIDES", "files_of", "is_raw", "kind_of", "read_one", "read_pair"]
+__all__ = ["LAYOUTS", "SIDES", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
 
 LAYOUTS = ("side-by-side", "top-bottom")
 SIDES = ("left", "right")
@@ -69,13 +69,14 @@ def read_one(path: StrPath, *, layout: str | None = None, first: str | None = No
     Parameters
     ----------
     path
-        A dual-pixel raw file (CR2, CR3, DNG; extra ``raw``), an MPO, a TIFF with two pages, a capture folder of Google's
-        set, ``*_left.pgm`` of the Pixel capture app, or any picture with a `layout`. The content gives the kind.
+        A dual-pixel raw file (CR2, CR3, DNG; extra ``raw``), an MPO, a TIFF with two pages, a capture folder of
+        Google's set, ``*_left.pgm`` of the Pixel capture app, or any picture with a `layout`. The content gives the
+        kind.
     layout : "side-by-side" or "top-bottom", optional
         How a plain picture holds both views. It is never guessed.
     first : "left" or "right", optional
-        The view that comes first: the left or upper half, the first page; in a raw file the half that is stored. Left by
-        default; in a raw file the vignetting decides, and a note of the pair says so.
+        The view that comes first: the left or upper half, the first page; in a raw file the half that is stored.
+        Left by default; in a raw file the vignetting decides, and a note of the pair says so.
 
     Returns
     -------
@@ -135,6 +136,14 @@ def files_of(path: StrPath) -> dict[str, str]:
     return {"left": os.fspath(path)}
 
 
+def pages_info(path: StrPath) -> ImageInfo:
+    """Return what the header of the first of two pages says."""
+    try:
+        return ImageInfo(Path(path), "TIFF", **vars(_tiff.page_header(mapped(path), 0)))
+    except FormatError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
 # ---- one reader for each kind --------------------------------------------------------------------
 
 
@@ -149,9 +158,9 @@ def _from_raw(name: str, first: str | None) -> Pair:
 
 def _pages(name: str) -> Pair:
     data = mapped(name)[:]
-    info = [_tiff.decode_page(data, number) for number in (0, 1)]
-    views = [as_image(image, name) for _, image in info]
-    return _paired(name, views, info[0][0].orientation)
+    head = _tiff.page_header(data, 0)
+    check_pixels(name, head.width, head.height)
+    return _paired(name, [as_image(_tiff.decode_page(data, number), name) for number in (0, 1)], head.orientation)
 
 
 def _mpo_views(name: str) -> Pair:
@@ -180,7 +189,9 @@ def _halves(name: str, layout: str) -> Pair:
     axis = 1 if layout == "side-by-side" else 0
     if image.shape[axis] % 2:
         side = ("height", "width")[axis]
-        raise InputError(f"{name}: its {side}, {image.shape[axis]}, is odd and cannot be halved: crop it to the two views")
+        raise InputError(
+            f"{name}: its {side}, {image.shape[axis]}, is odd and cannot be halved: crop it to the two views"
+        )
     first, second = np.split(image, 2, axis)
     return Pair(np.ascontiguousarray(first), np.ascontiguousarray(second), None, _source(name))
 
@@ -194,7 +205,7 @@ def _source(name: str) -> dict[str, str]:
     return {"left": name, "right": name}
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[str], Pair]] = {
     "folder": read_capture,
     "pages": _pages,
     "mpo": _mpo_views,

@@ -89,10 +89,9 @@ def _exif_block(data: Bytes) -> Bytes:
     """The TIFF structure that holds the EXIF data."""
     if _tiff.MAGIC.match(data):
         return data
-    for module in (_jpeg, _png, _webp):
-        if module.MAGIC.match(data):
-            return module.exif(data).removeprefix(b"Exif\0\0")
-    return b""
+    readers = ((_jpeg.MAGIC, _jpeg.exif), (_png.MAGIC, _png.exif), (_webp.MAGIC, _webp.exif))
+    found = next((exif(data) for magic, exif in readers if magic.match(data)), b"")
+    return found.removeprefix(b"Exif\0\0")
 
 
 def _directories(tiff: Bytes) -> tuple[Tags, Tags, Tags]:
@@ -132,7 +131,7 @@ def _directory(tiff: Bytes, start: int | None = None) -> Tags:
 def _values(body: bytes, code: str, order: str) -> Any:
     if code == "s":
         return body.partition(b"\0")[0].decode("utf-8", "replace").strip()
-    numbers = [values for values in struct.iter_unpack(order + code, body)]
+    numbers = list(struct.iter_unpack(order + code, body))
     if len(code) == 2:
         return [a / b if b else math.nan for a, b in numbers]
     return [value for (value,) in numbers]

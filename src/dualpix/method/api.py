@@ -90,7 +90,9 @@ def disparity(
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
     # No variable here holds the pair, so views read from files are freed once they are developed.
     return pipeline.disparity(
-        _read(partial(read_pair, left, right, guide, layout=layout, first=first), method, mask_occluded, mem_limit, run),
+        _read(
+            partial(read_pair, left, right, guide, layout=layout, first=first), method, mask_occluded, mem_limit, run
+        ),
         method,
         lens=lens,
         axis=axis,
@@ -105,9 +107,7 @@ def method_for(preset: str | Params, overrides: Mapping[str, Any], lens: Calibra
     return method_of(params.replace(black=lens.black(params.photometry.black)))
 
 
-def _read(
-    read: Callable[[], Pair], method: Method, mask_hidden: bool, mem_limit: float | None, run: Run
-) -> Pair:
+def _read(read: Callable[[], Pair], method: Method, mask_hidden: bool, mem_limit: float | None, run: Run) -> Pair:
     with run.stage("read"):
         pair = read()
         check_pair(pair, method, mask_hidden, mem_limit)

@@ -62,9 +62,7 @@ class Pyramid:
         Pixels of the stored input that are too bright to be trusted.
     """
 
-    def __init__(
-        self, finest: Planes, frame: Frame, photo: Image | None = None, clipped: Flags | None = None
-    ) -> None:
+    def __init__(self, finest: Planes, frame: Frame, photo: Image | None = None, clipped: Flags | None = None) -> None:
         self.finest = finest
         self.frame = frame
         self.photo = photo

@@ -6,7 +6,7 @@ rawpy.imread sets it after that, and returns frame 0 twice.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     import rawpy
 
 Frame = npt.NDArray[np.uint16]
+
+
+class NoSecondFrame(InputError):
+    """A raw file without the half of its pixels."""
+
 
 BOTH, HALF = 0, 1
 RATIO = (1.5, 2.7)  # A + B over A of a whole picture: 2, and room for a lens that shades one half
@@ -87,6 +92,33 @@ def read_frames(path: StrPath) -> Frames:
     return Frames(name, both, half, pair, _checked_ratio(name, both, half, pair), orientation)
 
 
+def describe(path: StrPath) -> dict[str, Any]:
+    """What a raw file holds, ready for JSON: size, orientation, frames, and the black and white of each.
+
+    Raises
+    ------
+    InputError
+        If LibRaw cannot read the file.
+    """
+    name, data = os.fspath(path), _bytes(path)
+    with _unpacked(name, data, BOTH) as raw:
+        _check_mosaic(name, raw)
+        height, width = raw.raw_image_visible.shape
+        levels, orientation = list(_levels(raw, data)), _orientation(raw)
+    frames = 1
+    with suppress(NoSecondFrame), _unpacked(name, data, HALF) as raw:
+        frames = 2
+        levels = (levels + list(_levels(raw, data)))[:2]
+    return {
+        "width": width,
+        "height": height,
+        "orientation": orientation,
+        "frames": frames,
+        "black": [level.black.ravel().tolist() for level in levels],
+        "white": [level.white for level in levels],
+    }
+
+
 def read_picture(path: StrPath, linear: bool = False) -> Image:
     """Develop A + B as a colour picture, as stored: LibRaw's demosaicing (AHD) and the camera's white balance.
 
@@ -138,7 +170,7 @@ def _unpacked(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
         _check_complete(data)
         yield raw
     except rawpy.LibRawRequestForNonexistentImageError:
-        raise InputError(f"{name}: {_SWITCH_ON}") from None
+        raise NoSecondFrame(f"{name}: {_SWITCH_ON}") from None
     except (rawpy.LibRawFileUnsupportedError, rawpy.NotSupportedError):
         raise InputError(
             f"{name}: LibRaw finds no raw picture that it can read: copy it again, or convert it to DNG"
@@ -162,9 +194,10 @@ def _check_complete(data: bytes) -> None:
 def _check_mosaic(name: str, raw: "rawpy.RawPy") -> None:
     import rawpy
 
-    if raw.raw_type != rawpy.RawType.Flat or np.shape(raw.raw_pattern) != (2, 2):
+    if raw.raw_type != rawpy.RawType.Flat or np.asarray(raw.raw_pattern).shape != (2, 2):
         raise InputError(
-            f"{name}: is not a mosaic of single colours, so its halves cannot be told apart: take full-size raw, not sRAW"
+            f"{name}: is not a mosaic of single colours, so its halves cannot be told apart: "
+            "take full-size raw, not sRAW"
         )
 
 
@@ -198,7 +231,9 @@ def _checked_ratio(name: str, both: Frame, half: Frame, levels: tuple[Levels, Le
     good = ~clipped(both, levels[BOTH])
     if not good.any():
         raise InputError(f"{name}: every pixel is too bright: take it again with a shorter exposure")
-    total, part = (float(level.above_black(frame).mean(where=good)) for level, frame in zip(levels, (both, half), strict=True))
+    total, part = (
+        float(level.above_black(frame).mean(where=good)) for level, frame in zip(levels, (both, half), strict=True)
+    )
     if total < DARKEST:
         raise InputError(f"{name}: is black: take off the lens cap")
     ratio = total / part if part > 0 else float("inf")

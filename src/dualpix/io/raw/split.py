@@ -54,12 +54,12 @@ def split(frames: Frames, first: str | None = None) -> Split:
 
     half, other = halves(frames)
     white = np.float32(frames.levels[BOTH].white - frames.levels[BOTH].mean_black)
-    views = [_grey(half, white), _grey(other, white)]
+    stored, rest = _grey(half, white), _grey(other, white)
     del half, other
     bad = clipped(frames.both, frames.levels[BOTH]) | clipped(frames.half, frames.levels[HALF])
     bad = cv2.dilate(bad.view(np.uint8), np.ones((3, 3), np.uint8)).view(np.bool_)
-    sides = find_sides(*views, ~bad, first)
-    left, right = views if sides.half == LEFT else views[::-1]
+    sides = find_sides(stored, rest, ~bad, first)
+    left, right = (stored, rest) if sides.half == LEFT else (rest, stored)
     return Split(left, right, bad, sides)
 
 
@@ -75,7 +75,9 @@ def halves(frames: Frames) -> tuple[Map, Map]:
 def display(light: Map) -> Map:
     """The sRGB curve: linear light, 0 to 1, as a screen expects it."""
     light = np.clip(light, 0, 1)
-    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.power(light, np.float32(1 / 2.4)) - 0.055).astype(np.float32)
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.power(light, np.float32(1 / 2.4)) - 0.055).astype(
+        np.float32
+    )
 
 
 def record(frames: Frames, found: Split) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def record(frames: Frames, found: Split) -> dict[str, Any]:
         "width": int(frames.both.shape[1]),
         "height": int(frames.both.shape[0]),
         "orientation": frames.orientation,
-        "black": [level.black.tolist() for level in frames.levels],
+        "black": [level.black.ravel().tolist() for level in frames.levels],
         "white": [level.white for level in frames.levels],
         "ratio": frames.ratio,
         "half": found.sides._asdict(),
