@@ -23,7 +23,19 @@ from dualpix.method import pipeline
 from dualpix.params import load_config, preset, preset_names, resolve
 from dualpix.run import Step, share_done
 
-COMMANDS = ("disparity", "calibrate", "evaluate", "reproduce", "simulate", "scenes", "presets", "info", "bench", "demo")
+COMMANDS = (
+    "disparity",
+    "split",
+    "calibrate",
+    "evaluate",
+    "reproduce",
+    "simulate",
+    "scenes",
+    "presets",
+    "info",
+    "bench",
+    "demo",
+)
 MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "window=2", "--range", "-4", "4")
 
 

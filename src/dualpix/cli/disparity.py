@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("left", type=file_path)
-@click.argument("right", cls=OptionalArgument, required=False, type=file_path)
+@click.argument("right", cls=OptionalArgument, type=file_path, metavar="RIGHT", required=False)
 @click.option(
     "-o",
     "--output",

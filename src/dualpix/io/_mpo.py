@@ -16,7 +16,7 @@ def pictures(data: Bytes) -> list[tuple[int, int]]:
     Raises
     ------
     FormatError
-        If the index is damaged, or names pictures outside of the file.
+        If the index is damaged, or a picture begins beyond the end of the file.
     """
     index, base = _jpeg.index(data)
     order = _ORDERS.get(index[:4])
@@ -28,9 +28,9 @@ def pictures(data: Bytes) -> list[tuple[int, int]]:
         for i in range(min(count, _MOST)):
             size, offset = struct.unpack_from(order + "II", index, table + i * _ENTRY_LENGTH + 4)
             start = base + offset if offset else 0  # the first picture has offset 0
-            if start + size > len(data):
+            if start >= len(data):
                 raise FormatError("is cut short: copy or export it again")
-            found.append((start, start + size))
+            found.append((start, min(start + size, len(data))))  # some writers give a size beyond the end
         return found
     except struct.error as error:
         raise FormatError("has a damaged index of pictures: copy or export it again") from error

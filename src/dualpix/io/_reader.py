@@ -10,21 +10,9 @@ from pathlib import Path
 
 from ..errors import InputError, ParameterError
 from ..types import Image, StrPath
-from . import _bmp, _heif, _jp2, _jpeg, _npy, _pfm, _png, _pnm, _tiff, _webp
+from ._decoders import MAP_FORMATS
 from ._exif import UPRIGHT
 from ._format import Format, FormatError
-
-IMAGE_FORMATS: Mapping[str, Format] = {
-    "PNG": _png,
-    "JPEG": _jpeg,
-    "TIFF": _tiff,
-    "PGM/PPM": _pnm,
-    "WebP": _webp,
-    "AVIF/HEIC": _heif,
-    "BMP": _bmp,
-    "JPEG 2000": _jp2,
-}
-MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy}
 
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
 

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..types import Image, Pair, StrPath, same_size
+from ._decoders import IMAGE_FORMATS
 from ._exif import UPRIGHT
-from ._reader import IMAGE_FORMATS, ImageInfo, probe, read
+from ._reader import ImageInfo, probe, read
 from .orientation import as_stored, swaps_axes, upright
 
 __all__ = [
@@ -173,8 +174,7 @@ def resampled(image: Image, shape: tuple[int, int], name: str, other: str) -> Im
         return image
     if abs(columns * height - rows * width) > SAME_SHAPE * rows * width:
         raise InputError(
-            f"{name} is {columns}x{rows} but {other} is {width}x{height}, which is another shape: "
-            "give an image of the same view"
+            f"{name} is {columns}x{rows} but {other} is {width}x{height}: give an image of the same shape, of any size"
         )
     smaller = height * width < rows * columns
     return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR))

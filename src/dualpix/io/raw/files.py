@@ -215,7 +215,8 @@ def _levels(raw: "rawpy.RawPy", data: bytes) -> tuple[Levels, ...]:
     if _tiff.MAGIC.match(data):
         with _tiff.raw_page(data) as page:
             if page is not None:
-                return dng_levels(page, raw.raw_image_visible.shape)
+                corner = raw.sizes.top_margin, raw.sizes.left_margin
+                return dng_levels(page, corner, raw.raw_image_visible.shape)
     black = np.array(raw.black_level_per_channel, np.float64)[_sites(raw)]
     white = [float(level) for level in (raw.white_level, *(raw.camera_white_level_per_channel or ())) if level > 0]
     return (Levels(black, min(white, default=65535.0)),)

@@ -14,7 +14,7 @@ from .._format import FormatError
 
 Values = npt.NDArray[np.float64]
 
-_REPEAT, _BLACK, _DELTA_H, _DELTA_V, _WHITE = 50713, 50714, 50715, 50716, 50717
+_REPEAT, _BLACK, _DELTA_H, _DELTA_V, _WHITE, _ACTIVE = 50713, 50714, 50715, 50716, 50717, 50829
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +54,16 @@ class Levels:
         return float(self.black.mean())
 
 
-def dng_levels(page: Any, shape: tuple[int, ...]) -> tuple[Levels, ...]:
+def dng_levels(page: Any, corner: tuple[int, int], shape: tuple[int, ...]) -> tuple[Levels, ...]:
     """The levels of every sample of a raw page of a DNG, opened by tifffile.
 
     Parameters
     ----------
     page
         The page with the mosaic.
-    shape
-        Height and width of the active area.
+    corner, shape
+        First row and column, height and width of the picture that LibRaw returns. It begins at an even row and column,
+        even if the active area, from which the tags count, does not.
     """
     samples = int(page.samplesperpixel)
     rows, columns = (int(n) for n in _numbers(page, _REPEAT, [1, 1]))
@@ -70,14 +71,16 @@ def dng_levels(page: Any, shape: tuple[int, ...]) -> tuple[Levels, ...]:
     if black.size == 1 and rows * columns * samples > 1:  # one level for all
         black = np.full(rows * columns * samples, black[0])
     white = _numbers(page, _WHITE, [2.0**page.bitspersample - 1])
-    deltas = [_numbers(page, tag, []) for tag in (_DELTA_H, _DELTA_V)]
-    expected = zip(deltas, (shape[1], shape[0]), strict=True)
-    if black.size != rows * columns * samples or any(delta.size not in (0, n) for delta, n in expected):
+    top, left = (int(n) for n in _numbers(page, _ACTIVE, [0, 0])[:2])
+    down, across = corner[0] - top, corner[1] - left
+    deltas = [_numbers(page, _DELTA_V, [])[down:][: shape[0]], _numbers(page, _DELTA_H, [])[across:][: shape[1]]]
+    fits = all(delta.size in (0, n) for delta, n in zip(deltas, shape, strict=True))
+    if black.size != rows * columns * samples or min(down, across) < 0 or not fits:
         raise FormatError("has black levels that do not fit its samples: convert it to DNG again")
     # The tag's order is row, column, sample.
-    black = black.reshape(rows, columns, samples)
-    across, down = (delta if delta.size else None for delta in deltas)
-    return tuple(Levels(black[..., k], float(white[min(k, white.size - 1)]), across, down) for k in range(samples))
+    black = np.roll(black.reshape(rows, columns, samples), (-down, -across), (0, 1))
+    by_row, by_column = (delta if delta.size else None for delta in deltas)
+    return tuple(Levels(black[..., k], float(white[min(k, white.size - 1)]), by_column, by_row) for k in range(samples))
 
 
 def _numbers(page: Any, tag: int, default: list[float]) -> Values:
