@@ -36,14 +36,14 @@ def split(
     \b
     Written into DIR, with 16 bits:
       left.tiff, right.tiff  the two views; grey if FILE is a raw file
-      picture.tiff           the colour picture, for a raw file or a capture folder
+      picture.tiff           the colour picture of a raw file or a folder
       split.json             camera, black and white, clipped pixels, and which
                              half is the left view and why
 
     \b
     Examples:
       dualpix split IMG_0001.CR3 -o views
-      dualpix disparity views/left.tiff views/right.tiff --guide views/picture.tiff -o out.tiff
+      dualpix split both.jpg --layout side-by-side -o views
     """
     from ..io import OutputSet, output_folder
     from ..io.pairs import files_of

@@ -1,8 +1,8 @@
-"""The formats of images and maps that are read, by name. The first whose magic bytes fit decodes a file."""
+"""The formats of images that are read, by name. The first whose magic bytes fit decodes a file."""
 
 from collections.abc import Mapping
 
-from . import _bmp, _heif, _jp2, _jpeg, _npy, _pfm, _png, _pnm, _tiff, _webp
+from . import _bmp, _heif, _jp2, _jpeg, _png, _pnm, _tiff, _webp
 from ._format import Format
 
 IMAGE_FORMATS: Mapping[str, Format] = {
@@ -15,4 +15,3 @@ IMAGE_FORMATS: Mapping[str, Format] = {
     "BMP": _bmp,
     "JPEG 2000": _jp2,
 }
-MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy}

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from ..errors import InputError, ParameterError
 from ..types import Image, StrPath
-from ._decoders import MAP_FORMATS
+from . import _npy, _pfm
+from ._decoders import IMAGE_FORMATS
 from ._exif import UPRIGHT
 from ._format import Format, FormatError
 
+MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy}
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
 
 _MAX_PIXELS = 2**28

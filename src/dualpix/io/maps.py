@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, OutputError
 from ..types import Map, StrPath
 from . import _npy, _pfm
-from ._decoders import MAP_FORMATS
-from ._reader import read
+from ._reader import MAP_FORMATS, read
 from .atomic import OutputSet
 
 __all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
