@@ -308,6 +308,14 @@ def test_heic(tmp_path):
     assert np.abs(read_image(path).astype(int) - upright(stored, 6)).max() <= 8
 
 
+def test_damaged_metadata_of_a_heic_does_no_harm(tmp_path):
+    """libheif's Python module crashed on this one."""
+    pytest.importorskip("pi_heif")
+    data = bytearray(HEIC)
+    data[65], data[178] = 20, 217
+    assert read_image(save(tmp_path, bytes(data), "photo.heic")).shape == (24, 16, 3)
+
+
 def test_heic_needs_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(_heif, "missing", lambda package: package == "pi_heif")
     with pytest.raises(InputError, match=r"is a HEIC image, which needs libheif: pip install 'dualpix\[heic\]'$"):

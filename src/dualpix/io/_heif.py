@@ -52,11 +52,16 @@ def decode(data: bytes) -> Image:
 
     try:
         with _opencv.quiet():
-            opened = pi_heif.open_heif(data, convert_hdr_to_8bit=False)
-            image = np.array(opened)
-    except (ValueError, EOFError, SyntaxError, RuntimeError, OSError) as error:
+            image = np.array(pi_heif.open_heif(_without_metadata(data), convert_hdr_to_8bit=False))
+    except (ValueError, EOFError, SyntaxError, RuntimeError, OSError, IndexError) as error:
         raise FormatError(_DAMAGED) from error
     return as_stored(_rgb(image), header(data).orientation)  # libheif turns the picture upright
+
+
+def _without_metadata(data: bytes) -> bytes:
+    """The file without the links to its metadata, since pi_heif crashes on damaged metadata."""
+    start, end = find(data, 0, len(data), b"meta") or (0, 0)
+    return data[:start] + data[start:end].replace(b"cdsc", b"none") + data[end:]
 
 
 def _rgb(image: Image) -> Image:
