@@ -328,7 +328,9 @@ def test_heic_needs_the_extra(tmp_path, monkeypatch):
 def test_info_describes_what_can_be_read(tmp_path, call):
     orientation = Image.Exif()
     orientation[271], orientation[272] = "Google", "Pixel 4"
-    orientation.get_ifd(34665).update({33437: 1.73, 37386: 4.38, 41486: 7142.86, 41488: 4, 37382: 0.8})
+    orientation.get_ifd(34665).update(
+        {33437: 1.73, 37386: 4.38, 41486: 7142.86, 41488: 4, 37382: 0.8, 40962: 4032, 40963: 3024}
+    )
     files = [
         save(tmp_path, by_pillow("JPEG", exif=orientation), "a.jpg"),
         save(tmp_path, mpo(LEFT, RIGHT), "b.mpo"),
@@ -347,6 +349,7 @@ def test_info_describes_what_can_be_read(tmp_path, call):
     assert lines[4] == "calibration for 80x60, R6 II, 50 mm, along x: nothing"
     records = json.loads(call("info", "--json", files[0], lens)[1])["files"]
     assert records[0]["shot"]["pixel_pitch"] == pytest.approx(1.4e-4, rel=1e-3)
+    assert records[0]["shot"]["sensor_width"] == pytest.approx(0.5645, rel=1e-3)
     assert records[1]["format"] == "calibration"
 
 

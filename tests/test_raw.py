@@ -358,7 +358,7 @@ def test_info_describes_raw_files(write, call):
 
 def test_shots(write):
     assert read_shot(write(RAWS["canon.cr2"])) == Shot(
-        "Canon EOS 5D Mark IV", "Test 50mm F1.4", 50, 4, 1.15, None, 0.01, 100
+        "Canon EOS 5D Mark IV", "Test 50mm F1.4", 50, 4, 1.15, exposure=0.01, iso=100
     )
     assert read_shot(write(RAWS["preview.dng"])).focus_distance == 1.2
 

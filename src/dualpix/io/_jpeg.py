@@ -25,7 +25,7 @@ def header(data: Bytes) -> Header:
                 raise FormatError(f"is a {bits}-bit JPEG, which cannot be read: export it as PNG or TIFF")
             if channels not in (1, 3):
                 raise FormatError(f"has {channels} colour channels: convert it to grey or RGB")
-            return Header(width, height, channels, "uint8", _exif.orientation(exif(data)))
+            return Header(width, height, channels, "uint8", _orientation(data))
     raise FormatError("is a damaged JPEG, its size is missing: copy or export it again")
 
 
@@ -37,7 +37,7 @@ def decode(data: bytes) -> Image:
 
 
 def exif(data: Bytes) -> bytes:
-    """Return the EXIF data; empty if there is none."""
+    """Return the body of the Exif segment; empty if there is none."""
     for marker, start in _segments(data):
         if marker == _SCAN:
             break
@@ -46,6 +46,10 @@ def exif(data: Bytes) -> bytes:
             if body.startswith(b"Exif\0"):  # XMP is in such a segment too
                 return body
     return b""
+
+
+def _orientation(data: Bytes) -> int:
+    return _exif.orientation(exif(data))
 
 
 def index(data: Bytes) -> tuple[bytes, int]:

@@ -23,7 +23,7 @@ def header(data: Bytes) -> Header:
         raise FormatError("is a damaged PNG: copy or export it again")
     width, height, depth, colour = struct.unpack(">IIBB", data[16:26])
     dtype = "uint16" if depth == 16 else "uint8"
-    return Header(width, height, 1 if colour in _GREY else 3, dtype, _exif.orientation(exif(data)))
+    return Header(width, height, 1 if colour in _GREY else 3, dtype, _orientation(data))
 
 
 def decode(data: bytes) -> Image:
@@ -33,11 +33,15 @@ def decode(data: bytes) -> Image:
 
 
 def exif(data: Bytes) -> bytes:
-    """Return the EXIF data; empty if there is none."""
+    """Return the content of the eXIf chunk; empty if there is none or it is damaged."""
     for kind, start, end in _chunks(data):
         if kind == b"eXIf":
             return data[start + 8 : end - 4] if _intact(data, start, end) else b""
     return b""
+
+
+def _orientation(data: Bytes) -> int:
+    return _exif.orientation(exif(data))
 
 
 def _pixel_chunks(data: bytes) -> bytes:

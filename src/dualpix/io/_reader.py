@@ -97,7 +97,7 @@ def check_pixels(name: StrPath, width: int, height: int) -> None:
 
 
 def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
-    name, data = _load(path, formats)
+    name, data = load(path, formats)
     try:
         header = formats[name].header(data)
     except FormatError as error:
@@ -107,7 +107,7 @@ def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap
     return ImageInfo(Path(path), name, **vars(header)), data
 
 
-def _load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
+def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
     """Return the name of the format, and the bytes as a mapped file."""
     data = mapped(path)
     for name, candidate in formats.items():

@@ -19,10 +19,11 @@ _MOST_ENTRIES, _LARGEST = 512, 2**17  # entries of a directory, bytes of a value
 
 _MAKE, _MODEL, _EXIF = 271, 272, 34665
 _EXPOSURE, _F_NUMBER, _ISO, _DISTANCE, _FOCAL, _NOTES = 33434, 33437, 34855, 37382, 37386, 37500
-_PITCH_X, _PITCH_UNIT, _LENS = 41486, 41488, 42036
+_PITCH_X, _PITCH_UNIT, _LENS, _WIDTH, _HEIGHT, _FOCAL_35 = 41486, 41488, 42036, 40962, 40963, 41989
 _MILLIMETRES = {2: 25.4, 3: 10.0, 4: 1.0}  # by the number of the unit
 _CANON_SHOT, _CANON_FILE, _CANON_LENS = 0x0004, 0x0093, 0x0095
 _CANON_UUID = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
+_ENDLESS = 0xFFFFFFFF  # numerator of an infinite distance
 _INFINITE = 655.34  # m: what Canon writes for infinity
 
 Tags = dict[int, Any]
@@ -43,6 +44,10 @@ class Shot:
         m from the sensor, infinity included. Canon's two limits are averaged.
     pixel_pitch : float or None
         Width of a pixel of the sensor at full size, mm.
+    sensor_width : float or None
+        Longer side of the part of the sensor that the picture shows, mm.
+    focal_35 : float or None
+        Focal length with the same angle of view on 36 x 24 mm, mm.
     exposure : float or None
         s.
     iso : float or None
@@ -54,6 +59,8 @@ class Shot:
     aperture: float | None = None
     focus_distance: float | None = None
     pixel_pitch: float | None = None
+    sensor_width: float | None = None
+    focal_35: float | None = None
     exposure: float | None = None
     iso: float | None = None
 
@@ -133,7 +140,7 @@ def _values(body: bytes, code: str, order: str) -> Any:
         return body.partition(b"\0")[0].decode("utf-8", "replace").strip()
     numbers = list(struct.iter_unpack(order + code, body))
     if len(code) == 2:
-        return [a / b if b else math.nan for a, b in numbers]
+        return [math.inf if a == _ENDLESS else a / b if b else math.nan for a, b in numbers]
     return [value for (value,) in numbers]
 
 
@@ -144,6 +151,7 @@ def _shot(main: Tags, exif: Tags, notes: Tags) -> Shot:
     density, unit = _positive(exif, _PITCH_X), _MILLIMETRES.get(_number(exif, _PITCH_UNIT, 2))
     if density and unit:
         pitch = unit / density
+    pixels = max(_number(exif, tag, 0) for tag in (_WIDTH, _HEIGHT))
     return Shot(
         camera.strip() or None,
         _text(exif, _LENS) or _text(notes, _CANON_LENS),
@@ -151,6 +159,8 @@ def _shot(main: Tags, exif: Tags, notes: Tags) -> Shot:
         _positive(exif, _F_NUMBER),
         _canon_distance(notes) or _positive(exif, _DISTANCE),
         pitch,
+        pitch * pixels if pitch and pixels else None,
+        _positive(exif, _FOCAL_35),
         _positive(exif, _EXPOSURE),
         _positive(exif, _ISO),
     )
@@ -190,6 +200,4 @@ def _number(tags: Tags, tag: int, default: int) -> int:
 
 def _positive(tags: Tags, tag: int) -> float | None:
     value = tags.get(tag)
-    if isinstance(value, list) and value and math.isfinite(value[0]) and value[0] > 0:
-        return float(value[0])
-    return None
+    return float(value[0]) if isinstance(value, list) and value and value[0] > 0 else None  # not NaN either
