@@ -235,7 +235,8 @@ def test_unknown_or_wrong_parameter(refused, options, names, says):
     ("args", "names"),
     [
         (("disparity",), "LEFT"),
-        (("disparity", "left.png"), "RIGHT"),
+        (("disparity", "left.png"), "--output"),
+        (("disparity", "left.png", "-o", "out.tiff"), "--layout side-by-side"),
         (("disparity", "left.png", "right.png"), "--output"),
         ((*match(), "more"), "more"),
         ((*match(), "--filtr", "none"), "--filtr"),

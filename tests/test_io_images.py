@@ -13,7 +13,7 @@ import pytest
 
 from dualpix.errors import InputError, ParameterError
 from dualpix.io import _png, as_image, encode_png, load_image, probe, read_image, read_pair
-from dualpix.io._opencv import _quiet
+from dualpix.io._opencv import quiet
 from image_files import by_opencv, by_tifffile, chunk, png, save
 
 RNG = np.random.default_rng(7)
@@ -202,7 +202,7 @@ REFUSED = {
     "tiff-cmyk": (by_tifffile(np.dstack([RGB8, GREY8]), photometric="separated"), "neither grey, RGB"),
     "tiff-raw": (
         by_tifffile(GREY16, photometric="cfa"),
-        r"camera raw file \(page 1: 53x37\): export the two views as PNG or TIFF$",
+        r"camera raw file \(page 1: 53x37\): give it alone, or split it first with dualpix split$",
     ),
     "tiff-thumbnail-only": (
         by_tifffile(GREY8, subfiletype=1),
@@ -264,12 +264,12 @@ def test_stderr_survives_decoding_in_two_threads(capfd):
     entered, may_leave = threading.Event(), threading.Event()
 
     def second():
-        with _quiet():
+        with quiet():
             entered.set()
             may_leave.wait(5)
 
     thread = threading.Thread(target=second)
-    with _quiet():
+    with quiet():
         thread.start()
         assert not entered.wait(0.1)
     may_leave.set()

@@ -248,7 +248,7 @@ def test_views_must_agree(tmp_path, monkeypatch, left, right, said):
 def test_a_guide_that_is_not_turned_with_the_views(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save(tmp_path, png_turned(GREY, 6), "left.png")
-    with pytest.raises(InputError, match=r"^guide is 53x37 but left\.png is 37x53: give images of the same size$"):
+    with pytest.raises(InputError, match=r"^guide is 53x37 but left\.png is 37x53: give an image of the same shape"):
         read_pair("left.png", "left.png", GREY)
 
 

@@ -53,7 +53,7 @@ def by_hand(*sizes, magic=b"", extra=()):
 
 
 WAY_OUT = ": save the one to use as a file of its own"
-EXPORT = ": export the two views as PNG or TIFF"
+EXPORT = ": give it alone, or split it first with dualpix split"
 
 REFUSED = {
     "two pages": (

@@ -461,7 +461,7 @@ def test_scales_follow_the_size(shape, scales):
             dualpix.InputError,
             "right is 60x50 but left is 61x50",
         ),
-        ({"guide": np.zeros((50, 61), np.uint8)}, dualpix.InputError, "guide is 61x50"),
+        ({"guide": np.zeros((50, 71), np.uint8)}, dualpix.InputError, "guide is 71x50"),
         ({"window": 12.5}, dualpix.InputError, "left is 60x50 pixels, smaller than the matching window of 51x51"),
         ({"window": 20}, dualpix.InputError, "smaller than the matching window of 81x81"),
         (

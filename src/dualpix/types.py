@@ -14,6 +14,7 @@ from .errors import InputError
 Image = npt.NDArray[Any]  # HxW or HxWx3 (RGB), uint8, uint16 or float in [0, 1]
 Map = npt.NDArray[np.float32]  # HxW
 Mask = npt.NDArray[np.uint8]  # HxW, 1 where true
+Flags = npt.NDArray[np.bool_]  # HxW
 Ranges = npt.NDArray[np.int32]  # first disparity and count of every tile
 Weights = npt.NDArray[np.uint16]  # of the edges between pixels, in the kernels' 16-bit code
 Shape = tuple[int, ...]
@@ -81,6 +82,12 @@ class Pair:
     orientation : int
         EXIF orientation, 1 to 8: how a viewer turns the stored pixels. 1 is "as they are". The views are matched as
         stored, since left and right belong to the sensor; the finished map is turned upright.
+    clipped : bool array or None
+        HxW, true where the sensor was too bright to record both views. The confidence becomes 0 there.
+    pixel_aspect : float or None
+        Height of a pixel over its width, if the file tells.
+    notes : tuple of str
+        What the user should know about the file, a sentence each.
     """
 
     left: Image
@@ -88,6 +95,9 @@ class Pair:
     guide: Image | None = None
     source: dict[str, str] = field(default_factory=dict)
     orientation: int = 1
+    clipped: Flags | None = None
+    pixel_aspect: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from ..errors import OutputError
 from .look import Look, file_and_notes
 from .options import (
     Command,
+    OptionalArgument,
     echo_json,
     file_path,
     force_option,
@@ -18,6 +19,7 @@ from .options import (
     json_option,
     look_options,
     quiet_option,
+    reading_options,
     threads_option,
 )
 from .progress import progress_bar
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("left", type=file_path)
-@click.argument("right", type=file_path)
+@click.argument("right", cls=OptionalArgument, type=file_path, metavar="RIGHT", required=False)
 @click.option(
     "-o",
     "--output",
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     required=True,
     help="Map to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.",
 )
+@reading_options
 @click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
 @click.option(
     "--config", type=file_path, metavar="FILE.toml", help="File with parameters. dualpix presets NAME prints one."
@@ -92,7 +95,7 @@ if TYPE_CHECKING:
 @quiet_option
 def disparity(
     left: str,
-    right: str,
+    right: str | None,
     output: str,
     preset: str | None,
     config: str | None,
@@ -111,6 +114,8 @@ def disparity(
     as_json: bool,
     force: bool,
     quiet: bool,
+    layout: str | None,
+    first: str | None,
     **look: Any,
 ) -> None:
     """Match the two views of a shot and write a disparity map.
@@ -118,10 +123,13 @@ def disparity(
     The disparity of a pixel is its shift between the views LEFT and RIGHT, in pixels: d = x_left - x_right. Larger is
     nearer. With a dual-pixel camera 0 is in focus and negative is behind the focus.
 
+    Without RIGHT, LEFT is one file with both views: a dual-pixel raw file (CR2, CR3 or DNG), an MPO, a TIFF with two
+    pages, a capture folder of Google's set, NAME_left.pgm of the Pixel capture app, or a picture with --layout.
+
     A .tif, .tiff, .pfm, .npy or .exr file holds the disparities as they are (float32). A .png file holds 16-bit
     integers in KITTI's format: 256 per pixel of disparity, never negative; with --png grey it is a grey picture. A .jpg
-    file is a photo with depth inside, a .ply file a point cloud and a .glb file a mesh; they show LEFT or the guide
-    unless --photo is given. A .json file beside OUT records the parameters, the sign and the timings.
+    file is a photo with depth inside, a .ply file a point cloud and a .glb file a mesh; they show the picture of LEFT or
+    the guide unless --photo is given. A .json file beside OUT records the parameters, the sign and the timings.
 
     --range and --filter override --set, --set overrides --config, and --config overrides the preset. --preset
     overrides the preset that the config names. The order of the options does not matter.
@@ -129,6 +137,8 @@ def disparity(
     \b
     Examples:
       dualpix disparity left.png right.png -o out.tiff --preview out.png
+      dualpix disparity IMG_0001.CR3 -o out.tiff --preview out.png
+      dualpix disparity both.jpg --layout side-by-side -o out.tiff
       dualpix disparity left.png right.png -o out.npy --range -5 5 --filter solver
       dualpix disparity left.png right.png -o out.png --png grey --near white
       dualpix disparity left.png right.png -o out.exr
@@ -138,7 +148,10 @@ def disparity(
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left)
-    inputs = given(left=left, right=right, guide=guide, config=config, calibration=calibration, photo=look["photo"])
+    inputs = {
+        **_views(left, right),
+        **given(guide=guide, config=config, calibration=calibration, photo=look["photo"]),
+    }
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, params, style, force) as files:
         from ..method import api
@@ -158,6 +171,8 @@ def disparity(
                 mem_limit=mem_limit,
                 threads=threads,
                 progress=progress,
+                layout=layout,
+                first=first,
             )
         result = _within_format(result, style.is_kitti(output), lens)
         record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
@@ -196,6 +211,15 @@ def _parameters(
     if smoothing is not None:
         overrides["filter"] = smoothing
     return name, resolve(base, overrides)
+
+
+def _views(left: str, right: str | None) -> dict[str, str]:
+    """The files of the views, by role."""
+    if right is not None:
+        return {"left": left, "right": right}
+    from ..io.pairs import files_of
+
+    return files_of(left)
 
 
 def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, look: Look, force: bool) -> OutputSet:

@@ -1,6 +1,8 @@
-"""``dualpix info``: what image and map files hold."""
+"""``dualpix info``: what images, raw files, maps and calibrations hold."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
@@ -12,27 +14,54 @@ from .options import Command, echo_json, file_path, json_option
 @click.argument("files", type=file_path, metavar="FILE...", nargs=-1, required=True)
 @json_option
 def info(files: tuple[str, ...], as_json: bool) -> None:
-    """Describe images and maps.
+    """Describe images, raw files, maps and calibrations.
 
-    Prints the format and size of each FILE. For a map it also prints the smallest and largest value, and names the
-    .json file that tells how the map was made.
+    Prints the format and size of each FILE, and what it says about the shot: camera, lens, focal length, aperture and
+    focus distance. For a raw file also its dual-pixel frames with their black and white. For a map also the smallest
+    and largest value, and the .json file that tells how the map was made. For a calibration what it holds.
 
     \b
     Example:
-      dualpix info left.png out.tiff
+      dualpix info IMG_0001.CR3 left.png out.tiff lens.json
     """
-    from ..io.inspection import file_line, file_record
-
     records, errors = [], []
     for file in files:
         try:
-            records.append(file_record(file))
+            record, line = _described(file)
         except InputError as error:
             errors.append(str(error))
         else:
+            records.append(record)
             if not as_json:
-                click.echo(file_line(records[-1]))
+                click.echo(line)
     if errors:
         raise InputError("; ".join(errors))
     if as_json:
         echo_json({"files": records})
+
+
+def _described(file: str) -> tuple[dict[str, Any], str]:
+    """The record and the line of a file."""
+    if file.lower().endswith(".json"):
+        from ..camera.lens_file import read_calibration
+
+        lens = read_calibration(file)
+        record = {"path": file, "format": "calibration", **lens.to_dict(), "white_sheets": lens.white is not None}
+        return record, _calibration_line(record)
+    from ..io.inspection import file_line, file_record
+
+    record = file_record(file)
+    return record, file_line(record)
+
+
+def _calibration_line(record: dict[str, Any]) -> str:
+    parts = [
+        "white sheets" if record["white_sheets"] else None,
+        "lens field" if record["gain"] else None,
+        f"{len(record['planes'])} planes" if record["planes"] else None,
+        f"{len(record['scenes'])} scenes" if record["scenes"] else None,
+    ]
+    camera = f", {record['camera']}" if record["camera"] else ""
+    holds = ", ".join(part for part in parts if part) or "nothing"
+    size = f"{record['width']}x{record['height']}"
+    return f"{record['path']}: calibration for {size}{camera}, along {record['axis']}: {holds}"

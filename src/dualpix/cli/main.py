@@ -25,6 +25,7 @@ COMMANDS = (
     "depth",
     "mask",
     "refocus",
+    "split",
     "presets",
     "info",
     "calibrate",

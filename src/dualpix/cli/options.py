@@ -49,6 +49,26 @@ cache_option = click.option(
 )
 
 
+def first_option(function: _Function) -> _Function:
+    """The option ``--first``."""
+    return click.option(
+        "--first",
+        type=click.Choice(["left", "right"]),
+        help="The view that comes first in one file; in a raw file the half that is stored. Left by default; in a raw "
+        "file the vignetting decides.",
+    )(function)
+
+
+def reading_options(function: _Function) -> _Function:
+    """The options that say how one file holds both views."""
+    layout = click.option(
+        "--layout",
+        type=click.Choice(["side-by-side", "top-bottom"]),
+        help="How a plain picture holds both views. Raw files, MPO and pages need none.",
+    )
+    return layout(first_option(function))
+
+
 def optics_option(default: str) -> Callable[[_Function], _Function]:
     """The option ``--optics``; `default` says what holds without it."""
     return click.option(

@@ -12,7 +12,7 @@ MAGIC = re.compile(rb"\xff\xd8\xff")
 
 # FF00 and the restart markers D0..D7 belong to the compressed pixels.
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-_END, _SCAN, _APP1 = 0xD9, 0xDA, 0xE1
+_END, _SCAN, _APP1, _APP2 = 0xD9, 0xDA, 0xE1, 0xE2
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0 to SOF15 without DHT, JPG and DAC
 
 
@@ -50,6 +50,16 @@ def exif(data: Bytes) -> bytes:
 
 def _orientation(data: Bytes) -> int:
     return _exif.orientation(exif(data))
+
+
+def index(data: Bytes) -> tuple[bytes, int]:
+    """Return the index of a multi-picture file (MPO), and the offset from which it counts; empty if there is none."""
+    for marker, start in _segments(data):
+        if marker == _SCAN:
+            break
+        if marker == _APP2 and data[start + 2 : start + 6] == b"MPF\0":
+            return data[start + 6 : start + int.from_bytes(data[start : start + 2], "big")], start + 6
+    return b"", 0
 
 
 def _segments(data: Bytes) -> Iterator[tuple[int, int]]:

@@ -13,16 +13,21 @@ from ._format import FormatError
 _stderr_lock = threading.Lock()
 
 
-def decode(data: bytes) -> Image:
+def decode(data: bytes, page: int = 0) -> Image:
     """Decode to HxW or HxWx3 RGB. Alpha is dropped.
 
-    JPEG and PNG are not turned by their EXIF orientation, but TIFF is.
+    JPEG and PNG are not turned by their EXIF orientation, but TIFF is. `page` is for TIFF files with several pages.
     """
     import cv2
 
-    with _quiet():
+    stored = np.frombuffer(data, np.uint8)
+    with quiet():
         try:
-            image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)  # UNCHANGED ignores EXIF
+            if page:
+                pages = cv2.imdecodemulti(stored, cv2.IMREAD_UNCHANGED)[1]
+                image = pages[page] if page < len(pages) else None
+            else:
+                image = cv2.imdecode(stored, cv2.IMREAD_UNCHANGED)  # UNCHANGED ignores EXIF
         except cv2.error:
             image = None
     if image is None:
@@ -34,7 +39,8 @@ def decode(data: bytes) -> Image:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Discard what C libraries print on stderr."""
     # libjpeg and libpng print to the C stderr, and no log level of OpenCV stops them.
     with _stderr_lock:
         try:

@@ -2,21 +2,23 @@
 
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 
 from ..errors import InputError, ParameterError
 from ..types import Image, StrPath
-from . import _exr, _jpeg, _npy, _pfm, _png, _pnm, _tiff
+from . import _exr, _npy, _pfm
+from ._decoders import IMAGE_FORMATS
 from ._exif import UPRIGHT
 from ._format import Format, FormatError
 
-IMAGE_FORMATS: Mapping[str, Format] = {"PNG": _png, "JPEG": _jpeg, "TIFF": _tiff, "PGM/PPM": _pnm}
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
+CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
 
 _MAX_PIXELS = 2**28
-_LONGEST_MAGIC = 8
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def probe(path: StrPath) -> ImageInfo:
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, PGM, PPM, PFM, NPY or OpenEXR file. The content gives the format, not the suffix.
+        An image that `read_image` reads, or a PFM, NPY or OpenEXR file. The content gives the format, not the suffix.
 
     Raises
     ------
@@ -65,7 +67,7 @@ def probe(path: StrPath) -> ImageInfo:
 def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image]:
     """Return the header and the values exactly as stored."""
     info, data = _open(path, formats)
-    _check_pixels(info)
+    check_pixels(info.path, info.width, info.height)
     try:
         return info, formats[info.format].decode(data[:])
     except FormatError as error:
@@ -74,6 +76,24 @@ def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image
         raise InputError(
             f"{path}: its {info.width}x{info.height} pixels do not fit in memory: use a smaller image"
         ) from None
+
+
+def mapped(path: StrPath) -> mmap.mmap:
+    """Return the bytes of a file as a mapped file: only what is used is read."""
+    with _readable(path) as file:
+        if not file.peek(1):
+            raise InputError(f"{path}: is empty: copy or export it again")
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def check_pixels(name: StrPath, width: int, height: int) -> None:
+    """Refuse a picture with more pixels than the environment variable ``DUALPIX_MAX_PIXELS`` allows."""
+    pixels, limit = width * height, _max_pixels()
+    if pixels > limit:
+        raise InputError(
+            f"{name}: {width}x{height} are {pixels} pixels, over the limit of {limit}: "
+            f"to read it, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
+        )
 
 
 def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
@@ -88,13 +108,21 @@ def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap
 
 
 def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
-    """Return the name of the format, and the bytes as a mapped file: only what is used is read."""
+    """Return the name of the format, and the bytes as a mapped file."""
+    data = mapped(path)
+    for name, candidate in formats.items():
+        if candidate.MAGIC.match(data):
+            return name, data
+    if data[4:12] == CANON_RAW:
+        raise InputError(f"{path}: is a camera raw file: give it alone, or split it first with dualpix split")
+    raise InputError(f"{path}: is in none of the formats read here ({', '.join(formats)}): export it in one of them")
+
+
+@contextmanager
+def _readable(path: StrPath) -> Iterator[BufferedReader]:
     try:
         with open(path, "rb") as file:
-            start = file.peek(_LONGEST_MAGIC)
-            for name, candidate in formats.items():
-                if candidate.MAGIC.match(start):
-                    return name, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            yield file
     except FileNotFoundError:
         if not os.fspath(path):
             raise InputError("path is empty: give the name of a file") from None
@@ -103,18 +131,6 @@ def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
         if os.path.isdir(path):
             raise InputError(f"{path}: is a folder: give a file in it") from None
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error
-    if not start:
-        raise InputError(f"{path}: is empty: copy or export it again")
-    raise InputError(f"{path}: is in none of the formats read here ({', '.join(formats)}): export it in one of them")
-
-
-def _check_pixels(info: ImageInfo) -> None:
-    pixels, limit = info.width * info.height, _max_pixels()
-    if pixels > limit:
-        raise InputError(
-            f"{info.path}: {info.width}x{info.height} are {pixels} pixels, over the limit of {limit}: "
-            f"to read it, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
-        )
 
 
 def _max_pixels() -> int:

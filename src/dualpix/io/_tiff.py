@@ -36,26 +36,34 @@ logging.getLogger("tifffile").addHandler(logging.NullHandler())
 def header(data: Bytes) -> Header:
     """Read size, type and orientation from the first page."""
     with _page(data) as page:
-        if page.photometric == _PALETTE or page.bitspersample == 1:
-            dtype = "uint8"
-        else:
-            dtype = "float32" if page.dtype.kind == "f" else page.dtype.name
-        channels = 1 if page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 3
-        return Header(int(page.imagewidth), int(page.imagelength), channels, dtype, _orientation(page))
+        return _header(page)
 
 
 def decode(data: bytes) -> Image:
     """Return the pixels as stored. Palette and 1-bit images become uint8; white is the largest value."""
     with _page(data) as page:
-        _check_extent(data, page)
-        if (
-            page.compression not in _PLAIN_COMPRESSIONS
-            or page.predictor not in _PLAIN_PREDICTORS
-            or page.photometric == _YCBCR
-        ):
-            return _decode_compressed(data, page)
-        image: Image = page.asarray()
-        return _expand(page, np.moveaxis(image, 0, -1) if page.planarconfig == _SEPARATE_PLANES else image)
+        return _pixels(data, page)
+
+
+def _header(page: Any) -> Header:
+    if page.photometric == _PALETTE or page.bitspersample == 1:
+        dtype = "uint8"
+    else:
+        dtype = "float32" if page.dtype.kind == "f" else page.dtype.name
+    channels = 1 if page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 3
+    return Header(int(page.imagewidth), int(page.imagelength), channels, dtype, _orientation(page))
+
+
+def _pixels(data: bytes, page: Any, number: int = 0) -> Image:
+    _check_extent(data, page)
+    if (
+        page.compression not in _PLAIN_COMPRESSIONS
+        or page.predictor not in _PLAIN_PREDICTORS
+        or page.photometric == _YCBCR
+    ):
+        return _decode_compressed(data, page, number)
+    image: Image = page.asarray()
+    return _expand(page, np.moveaxis(image, 0, -1) if page.planarconfig == _SEPARATE_PLANES else image)
 
 
 def _check_extent(data: bytes, page: Any) -> None:
@@ -68,11 +76,11 @@ def _check_extent(data: bytes, page: Any) -> None:
         raise FormatError("is cut short: copy or export it again")
 
 
-def _decode_compressed(data: bytes, page: Any) -> Image:
+def _decode_compressed(data: bytes, page: Any, number: int) -> Image:
     # OpenCV multiplies colour by alpha, and inverts white-is-zero images only if they have 8 bits.
     if page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uif":
         raise FormatError("has a compression that cannot be read here: save it uncompressed or as PNG")
-    return _opencv.decode(data if _orientation(page) == _exif.UPRIGHT else _without_orientation(data, page))
+    return _opencv.decode(data if _orientation(page) == _exif.UPRIGHT else _without_orientation(data, page), number)
 
 
 def _orientation(page: Any) -> int:
@@ -102,6 +110,51 @@ def _expand(page: Any, image: Image) -> Image:
     return image
 
 
+def is_raw(data: Bytes) -> bool:
+    """Tell whether a TIFF is a camera raw file: CR2, DNG or another one with samples of a sensor."""
+    with _opened(data) as images:
+        return _is_raw(data, images)
+
+
+def raw_end(data: Bytes) -> int:
+    """Return the offset behind the last pixel of any image of a camera raw file."""
+    with _opened(data) as images:
+        return max(_end(image.page) for image in images)
+
+
+@contextmanager
+def raw_page(data: Bytes) -> Iterator[Any]:
+    """Open the page of a DNG that holds the sensor's samples; None if the file is no DNG or has no such page."""
+    with _opened(data) as images:
+        samples = [
+            image.page for image in images if image.page.photometric in _SENSOR_KINDS and not image.page.is_reduced
+        ]
+        is_dng = _DNG_VERSION in images[0].page.tags
+        yield max(samples, key=lambda page: page.imagewidth * page.imagelength) if is_dng and samples else None
+
+
+def same_size_pages(data: Bytes) -> int:
+    """Return how many full-size images a TIFF has if all have the size of the first page, else 1."""
+    with _opened(data) as images:
+        full = [image.page for image in images if not image.page.is_reduced]
+        sizes = {(page.imagewidth, page.imagelength) for page in full}
+        return len(full) if len(sizes) == 1 and len(full) == len(images) else 1
+
+
+def page_header(data: Bytes, number: int) -> Header:
+    """Return the header of one of several pages of the same size, counted from 0."""
+    with _opened(data) as images:
+        _check_kind(images[number].page)
+        return _header(images[number].page)
+
+
+def decode_page(data: bytes, number: int) -> Image:
+    """Return the pixels of one of several pages of the same size, counted from 0."""
+    with _opened(data) as images:
+        _check_kind(images[number].page)
+        return _pixels(data, images[number].page, number)
+
+
 class _Named(NamedTuple):
     """One image of a file, and where it is."""
 
@@ -115,15 +168,23 @@ class _Named(NamedTuple):
 
 @contextmanager
 def _page(data: Bytes) -> Iterator[Any]:
-    """Open the page that holds the image. Any failure inside tifffile means a damaged file."""
+    """Open the page that holds the image."""
+    with _opened(data) as images:
+        _check_choice(data, images)
+        _check_kind(images[0].page)
+        yield images[0].page
+
+
+@contextmanager
+def _opened(data: Bytes) -> Iterator[list[_Named]]:
+    """Open all images of a file. Any failure inside tifffile means a damaged file."""
     import tifffile
 
+    file = BytesIO(data) if isinstance(data, bytes) else data
+    file.seek(0)
     try:
-        with tifffile.TiffFile(cast(IO[bytes], BytesIO(data) if isinstance(data, bytes) else data)) as tiff:
-            images = _images(tiff)
-            _check_choice(data, images)
-            _check_kind(images[0].page)
-            yield images[0].page
+        with tifffile.TiffFile(cast(IO[bytes], file)) as tiff:
+            yield _images(tiff)
     except (FormatError, MemoryError):
         raise
     except Exception as error:  # tifffile raises whatever its arithmetic runs into
@@ -145,13 +206,22 @@ def _check_choice(data: Bytes, images: list[_Named]) -> None:
     if len(images) > _MOST_NAMED:
         named += f" and {len(images) - _MOST_NAMED} more"
     first = images[0].page
-    sensor = any(image.page.photometric in _SENSOR_KINDS for image in images)
-    if data[8:10] == b"CR" or _DNG_VERSION in first.tags or sensor:
-        raise FormatError(f"is a camera raw file ({named}): export the two views as PNG or TIFF")
+    if _is_raw(data, images):
+        raise FormatError(f"is a camera raw file ({named}): give it alone, or split it first with dualpix split")
     if first.is_reduced and len(images) == 1:
         raise FormatError(f"holds only a thumbnail ({named}): export the full image")
     if first.is_reduced or sum(not image.page.is_reduced for image in images) > 1:
         raise FormatError(f"holds {len(images)} images ({named}): save the one to use as a file of its own")
+
+
+def _is_raw(data: Bytes, images: list[_Named]) -> bool:
+    sensor = any(image.page.photometric in _SENSOR_KINDS for image in images)
+    return bool(data[8:10] == b"CR" or _DNG_VERSION in images[0].page.tags or sensor)
+
+
+def _end(page: Any) -> int:
+    ends = [offset + count for offset, count in zip(page.dataoffsets, page.databytecounts, strict=False)]
+    return max(ends, default=0)
 
 
 def _check_kind(page: Any) -> None:

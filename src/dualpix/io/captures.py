@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..types import Image, StrPath
-from .images import Pair, read_image, read_pair
+from .images import Pair, read_image, read_views
 from .orientation import as_stored
 
 # ---- the folders of Google's dual-pixel set ------------------------------------------------------
@@ -69,7 +69,7 @@ def read_capture(path: StrPath, capture: str | None = None) -> Pair:
     The views are shifted along y. The guide is stored at half the size of the views and is enlarged to their size.
     """
     files = find_capture(path, capture)
-    views = read_pair(files.left, files.right)
+    views = read_views(files.left, files.right)
     guide = enlarge(as_stored(read_image(files.guide), views.orientation), views.left.shape[:2], str(files.guide))
     return replace(views, guide=guide, source={name: str(file) for name, file in files._asdict().items()})
 

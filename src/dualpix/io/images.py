@@ -2,14 +2,16 @@
 
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..types import Image, Pair, StrPath, same_size
+from ._decoders import IMAGE_FORMATS
 from ._exif import UPRIGHT
-from ._reader import IMAGE_FORMATS, ImageInfo, probe, read
+from ._reader import ImageInfo, probe, read
 from .orientation import as_stored, swaps_axes, upright
 
 __all__ = [
@@ -21,8 +23,11 @@ __all__ = [
     "load_stored",
     "probe",
     "read_image",
-    "read_pair",
+    "read_views",
 ]
+
+
+SAME_SHAPE = 0.02  # relative difference of width over height
 
 
 def read_image(path: StrPath) -> Image:
@@ -31,7 +36,8 @@ def read_image(path: StrPath) -> Image:
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, PGM or PPM file. The content gives the format, not the suffix.
+        A PNG, JPEG, TIFF, PGM, PPM, WebP, AVIF, HEIC (extra ``heic``), BMP or JPEG 2000 file. The content gives the
+        format, not the suffix.
 
     Returns
     -------
@@ -111,7 +117,7 @@ def load_stored(image: StrPath | ArrayLike, name: str) -> tuple[Image, int]:
     return _read_stored(image)
 
 
-def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None) -> Pair:
+def read_views(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None) -> Pair:
     """Read two views of one shot, as stored, and check that they belong together.
 
     Parameters
@@ -119,27 +125,59 @@ def read_pair(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrP
     left, right
         Paths or arrays; see `load_stored`.
     guide
-        An image to guide the smoothing instead of the left view. Upright, it must have the size of the upright views.
-        It is turned by its own EXIF orientation, then into the frame of the views.
+        An image to guide the smoothing instead of the left view; see `with_guide`.
 
     Raises
     ------
     InputError
         If one of them cannot be used, or they differ in size, or the views differ in orientation.
     """
-    given = {"left": left, "right": right} | ({} if guide is None else {"guide": guide})
-    source = {name: os.fspath(x) for name, x in given.items() if isinstance(x, (str, os.PathLike))}
-    said = {name: source.get(name, name) for name in given}
+    source = {name: os.fspath(x) for name, x in (("left", left), ("right", right)) if isinstance(x, (str, os.PathLike))}
     (left_view, orientation), (right_view, other) = load_stored(left, "left"), load_stored(right, "right")
-    _check_orientations((said["left"], orientation), (said["right"], other))
-    same_size((said["left"], left_view.shape), (said["right"], right_view.shape))
-    if guide is None:
-        return Pair(left_view, right_view, None, source, orientation)
+    said = [source.get(name, name) for name in ("left", "right")]
+    _check_orientations((said[0], orientation), (said[1], other))
+    same_size((said[0], left_view.shape), (said[1], right_view.shape))
+    pair = Pair(left_view, right_view, None, source, orientation)
+    return pair if guide is None else with_guide(pair, guide)
+
+
+def with_guide(pair: Pair, guide: StrPath | ArrayLike) -> Pair:
+    """The pair with a guide, which is turned by its own EXIF orientation, then into the frame of the views.
+
+    A guide of another size is resampled, if it has the shape of the upright views to 2 %.
+
+    Raises
+    ------
+    InputError
+        If the guide cannot be read, or has another shape.
+    """
     picture = load_image(guide, "guide")
-    height, width = left_view.shape[:2]
-    seen = (width, height) if swaps_axes(orientation) else (height, width)
-    same_size((said["left"], seen), (said["guide"], picture.shape))
-    return Pair(left_view, right_view, as_stored(picture, orientation), source, orientation)
+    name = os.fspath(guide) if isinstance(guide, (str, os.PathLike)) else "guide"
+    height, width = pair.shape[::-1] if swaps_axes(pair.orientation) else pair.shape
+    stored = as_stored(resampled(picture, (height, width), name, pair.name("left")), pair.orientation)
+    source = {**pair.source, **({} if name == "guide" else {"guide": name})}
+    return replace(pair, guide=stored, source=source)
+
+
+def resampled(image: Image, shape: tuple[int, int], name: str, other: str) -> Image:
+    """The image at another height and width. Its shape, width over height, may differ by 2 %.
+
+    Raises
+    ------
+    InputError
+        If the shape differs more. `name` and `other` are what the sentence calls the image and the one of that size.
+    """
+    import cv2
+
+    (height, width), (rows, columns) = shape, image.shape[:2]
+    if (height, width) == (rows, columns):
+        return image
+    if abs(columns * height - rows * width) > SAME_SHAPE * rows * width:
+        raise InputError(
+            f"{name} is {columns}x{rows} but {other} is {width}x{height}: give an image of the same shape, of any size"
+        )
+    smaller = height * width < rows * columns
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR))
 
 
 def _read_stored(path: StrPath) -> tuple[Image, int]:

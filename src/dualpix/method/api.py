@@ -1,6 +1,7 @@
 """`dualpix.disparity`: turns the user's arguments into a pair, a method and a run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ Input = Image | StrPath
 
 def disparity(
     left: Input,
-    right: Input,
+    right: Input | None = None,
     preset: str | Params = DEFAULT_PRESET,
     guide: Input | None = None,
     *,
+    layout: str | None = None,
+    first: str | None = None,
     axis: str | None = None,
     calibration: Calibration | str | Path | None = None,
     mask_occluded: bool = False,
@@ -42,11 +45,14 @@ def disparity(
     Parameters
     ----------
     left, right : array or path
-        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size.
+        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size. Without `right`, `left` is the path
+        of one file with both views, such as a raw file; see `dualpix.read_pair`.
     preset : str or Params
         The name of a preset, or the parameters themselves.
     guide : array or path, optional
-        The image whose edges stop the smoothing; the left view if not given.
+        The image whose edges stop the smoothing; the left view if not given. Resampled if it has another size.
+    layout, first : str, optional
+        How one file holds both views; see `dualpix.read_pair`.
     axis : "x" or "y", optional
         The direction in which the views differ; detected if not given. x if detection fails, and for stereo.
     calibration : Calibration or path, optional
@@ -84,7 +90,9 @@ def disparity(
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
     # No variable here holds the pair, so views read from files are freed once they are developed.
     return pipeline.disparity(
-        _read(left, right, guide, method, mask_occluded, mem_limit, run),
+        _read(
+            partial(read_pair, left, right, guide, layout=layout, first=first), method, mask_occluded, mem_limit, run
+        ),
         method,
         lens=lens,
         axis=axis,
@@ -99,17 +107,9 @@ def method_for(preset: str | Params, overrides: Mapping[str, Any], lens: Calibra
     return method_of(params.replace(black=lens.black(params.photometry.black)))
 
 
-def _read(
-    left: Input,
-    right: Input,
-    guide: Input | None,
-    method: Method,
-    mask_hidden: bool,
-    mem_limit: float | None,
-    run: Run,
-) -> Pair:
+def _read(read: Callable[[], Pair], method: Method, mask_hidden: bool, mem_limit: float | None, run: Run) -> Pair:
     with run.stage("read"):
-        pair = read_pair(left, right, guide)
+        pair = read()
         check_pair(pair, method, mask_hidden, mem_limit)
     return pair
 

@@ -10,7 +10,7 @@ from ..camera.lens import Calibration
 from ..filters.polish import polished
 from ..filters.post import post_filter
 from ..run import Run
-from ..types import Map, Mask, Parabolas
+from ..types import Flags, Map, Mask, Parabolas
 from .confidence import OUTSIDE, smoothness
 from .frame import Frame
 from .plan import Plan
@@ -69,6 +69,8 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str
         yield "finish", emptied
     else:
         yield "finish", partial(corrected, lens=lens)
+        if pyramid.clipped is not None:
+            yield "finish", partial(distrusted, clipped=pyramid.clipped)
         if pyramid.photo is not None:
             yield "filter", partial(smoothed, pyramid=pyramid, plan=plan)
         if plan.masks_hidden:
@@ -118,6 +120,14 @@ def corrected(maps: Maps, run: Run, *, lens: Calibration) -> Maps:
     """The disparities, and their expected errors, without what the lens does to them."""
     sigma = None if maps.sigma is None else lens.corrected_error(maps.sigma)
     return replace(maps, d=lens.corrected(maps.d), sigma=sigma)
+
+
+def distrusted(maps: Maps, run: Run, *, clipped: Flags) -> Maps:
+    """Confidence 0 where a pixel is too bright, and the largest expected error of the picture."""
+    maps.confidence[clipped] = 0
+    if maps.sigma is not None:
+        maps.sigma[clipped] = max(float(maps.sigma.max()), float(np.ptp(maps.d)))
+    return maps
 
 
 def smoothed(maps: Maps, run: Run, *, pyramid: Pyramid, plan: Plan) -> Maps:

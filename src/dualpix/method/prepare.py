@@ -28,13 +28,16 @@ def develop(pair: Pair, method: Method, lens: Calibration, run: Run) -> Pyramid:
     lens.check_numbers(pair.left.dtype, pair.name("left"))
     with run.stage("develop"):
         picture = photo(pair, photometry, run) if method.params.smoothing.filter != "none" else None
-        return Pyramid(grey_planes(pair, frame, photometry, lens, run.threads), frame, picture)
+        return Pyramid(grey_planes(pair, frame, photometry, lens, run.threads), frame, picture, pair.clipped)
 
 
 def frame_of(pair: Pair, photometry: Photometry) -> Frame:
     """The frame of a pair whose axis is not known yet."""
     views = {pair.name("left"): pair.left, pair.name("right"): pair.right}
-    return Frame(pair.shape, pixel_aspect(photometry.pixel_aspect, views), orientation=pair.orientation)
+    asked = photometry.pixel_aspect
+    if asked == "auto" and pair.pixel_aspect is not None:
+        asked = pair.pixel_aspect
+    return Frame(pair.shape, pixel_aspect(asked, views), orientation=pair.orientation)
 
 
 def grey_planes(pair: Pair, frame: Frame, photometry: Photometry, lens: Calibration, threads: int) -> Planes:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from ..types import Image, Map, Planes
+from ..types import Flags, Image, Map, Planes
 from .frame import Frame
 
 COARSEST = 200  # px: the coarsest scale has about this side if the number of scales is "auto"
@@ -58,12 +58,15 @@ class Pyramid:
         The picture whose edges the post-filter follows, if there is a filter.
     texture : map or None
         How much texture each pixel has, if the post-filter needs it.
+    clipped : bool array or None
+        Pixels of the stored input that are too bright to be trusted.
     """
 
-    def __init__(self, finest: Planes, frame: Frame, photo: Image | None = None) -> None:
+    def __init__(self, finest: Planes, frame: Frame, photo: Image | None = None, clipped: Flags | None = None) -> None:
         self.finest = finest
         self.frame = frame
         self.photo = photo
+        self.clipped = clipped
         self.texture: Map | None = None
         self._mirror: Planes | None = None
 

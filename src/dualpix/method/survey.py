@@ -132,4 +132,4 @@ def _notes(
     seen = evidence.turned() if evidence and swaps_axes(frame.orientation) else evidence
     first = BLANK if is_blank else seen and seen.objection(frame.seen_axis)
     hint = None if method.params.photometry.black or lens.white else black_hint(pair.left, pair.right)
-    return tuple(note for note in (first, hint) if note)
+    return tuple(note for note in (first, hint, *pair.notes) if note)

@@ -1,0 +1,117 @@
+"""AVIF and HEIC: the boxes are read here for size and orientation. OpenCV decodes AVIF, libheif (extra) HEIC."""
+
+import re
+import struct
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..types import Image
+from . import _opencv
+from ._boxes import boxes, find
+from ._extra import missing
+from ._format import Bytes, FormatError, Header
+from .orientation import as_stored
+
+_HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif")
+MAGIC = re.compile(rb".{4}ftyp(?:avif|avis|" + b"|".join(_HEIC_BRANDS) + rb")", re.DOTALL)
+
+_DAMAGED = "is a damaged AVIF or HEIC: copy or export it again"
+_ORIENTATIONS = (1, 8, 3, 6)  # by quarter turns, anti-clockwise
+
+
+def header(data: Bytes) -> Header:
+    """Read size and turn of the primary image from its properties. EXIF does not count in these files."""
+    size, turn, depth = None, 0, 8
+    for kind, start, end in _properties(data):
+        if kind == b"ispe" and end - start >= 12:
+            size = struct.unpack_from(">II", data, start + 4)
+        elif kind == b"clap" and end - start >= 16 and not _is_avif(data):  # libheif crops, OpenCV does not
+            w, w_unit, h, h_unit = struct.unpack_from(">4I", data, start)
+            size = w // max(w_unit, 1), h // max(h_unit, 1)
+        elif kind == b"irot" and end > start:
+            turn = data[start] & 3
+        elif kind == b"imir":
+            raise FormatError("is stored mirrored, so left and right are not known: export it as PNG or TIFF")
+        elif kind == b"pixi" and end - start >= 6:
+            depth = data[start + 5]
+    if size is None:
+        raise FormatError(_DAMAGED)
+    if _is_avif(data) and depth != 8:
+        raise FormatError(f"is a {depth}-bit AVIF, which cannot be read here: export it as PNG or TIFF")
+    return Header(size[0], size[1], 3, "uint8" if depth == 8 else "uint16", _ORIENTATIONS[turn])
+
+
+def decode(data: bytes) -> Image:
+    """Decode to RGB as stored. More than 8 bits become 16."""
+    if _is_avif(data):
+        return _rgb(_opencv.decode(data))
+    if missing("pi_heif"):
+        raise FormatError("is a HEIC image, which needs libheif: pip install 'dualpix[heic]'")
+    import pi_heif
+
+    try:
+        with _opencv.quiet():
+            image = np.array(pi_heif.open_heif(_without_metadata(data), convert_hdr_to_8bit=False))
+    except (ValueError, EOFError, SyntaxError, RuntimeError, OSError, IndexError) as error:
+        raise FormatError(_DAMAGED) from error
+    return as_stored(_rgb(image), header(data).orientation)  # libheif turns the picture upright
+
+
+def _without_metadata(data: bytes) -> bytes:
+    """The file without the links to its metadata, since pi_heif crashes on damaged metadata."""
+    start, end = find(data, 0, len(data), b"meta") or (0, 0)
+    return data[:start] + data[start:end].replace(b"cdsc", b"none") + data[end:]
+
+
+def _rgb(image: Image) -> Image:
+    return np.stack([image] * 3, axis=2) if image.ndim == 2 else image[..., :3]
+
+
+def _is_avif(data: Bytes) -> bool:
+    return data[8:12] in (b"avif", b"avis") or b"avif" in data[16 : int.from_bytes(data[:4], "big")]
+
+
+def _properties(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the properties of the primary image: those that ipma assigns to the item that pitm names."""
+    meta = find(data, 0, len(data), b"meta")
+    if meta is None:
+        raise FormatError(_DAMAGED)
+    inside = meta[0] + 4, meta[1]
+    primary, listed = find(data, *inside, b"pitm"), find(data, *inside, b"iprp")
+    if primary is None or listed is None or primary[1] - primary[0] < 6:
+        raise FormatError(_DAMAGED)
+    wide = data[primary[0]] != 0
+    item = int.from_bytes(data[primary[0] + 4 : primary[0] + (8 if wide else 6)], "big")
+    properties, links = find(data, *listed, b"ipco"), find(data, *listed, b"ipma")
+    if properties is None or links is None:
+        raise FormatError(_DAMAGED)
+    known = list(boxes(data, *properties))
+    try:
+        chosen = _assigned(data[links[0] : links[1]], item)
+    except (struct.error, IndexError) as error:
+        raise FormatError(_DAMAGED) from error
+    yield from (known[index - 1] for index in chosen if 0 < index <= len(known))
+
+
+def _assigned(table: bytes, item: int) -> list[int]:
+    """The numbers of the properties of an item, from the body of ipma."""
+    version, long_index = table[0], table[3] & 1
+    (count,) = struct.unpack_from(">I", table, 4)
+    position = 8
+    for _ in range(min(count, len(table))):
+        identity, position = _number(table, position, 4 if version else 2)
+        uses, position = _number(table, position, 1)
+        found = []
+        for _ in range(uses):
+            index, position = _number(table, position, 2 if long_index else 1)
+            found.append(index & (0x7FFF if long_index else 0x7F))
+        if identity == item:
+            return found
+    return []
+
+
+def _number(table: bytes, position: int, size: int) -> tuple[int, int]:
+    if position + size > len(table):
+        raise IndexError
+    return int.from_bytes(table[position : position + size], "big"), position + size

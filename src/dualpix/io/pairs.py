@@ -1,0 +1,240 @@
+"""Both views from one file: raw, MPO, two pages, side by side, a capture of a phone. Or from two files."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError, ParameterError
+from ..types import Image, Pair, StrPath, same_size
+from . import _jpeg, _mpo, _tiff, raw
+from ._format import Bytes, FormatError
+from ._reader import CANON_RAW, ImageInfo, check_pixels, mapped, probe
+from .captures import find_capture, read_capture
+from .images import as_image, load_image, read_views, with_guide
+
+__all__ = ["LAYOUTS", "SIDES", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
+
+LAYOUTS = ("side-by-side", "top-bottom")
+SIDES = ("left", "right")
+
+_APP_LEFT = re.compile(r"(.+)_left(\.pgm)", re.IGNORECASE)
+_APP_SHAPE = (756, 2016)
+_APP_ASPECT = 2.0
+_OPTIONS = {"layout": LAYOUTS, "first": SIDES}
+
+
+def read_pair(
+    left: StrPath | ArrayLike,
+    right: StrPath | ArrayLike | None = None,
+    guide: StrPath | ArrayLike | None = None,
+    *,
+    layout: str | None = None,
+    first: str | None = None,
+) -> Pair:
+    """Read two views of one shot, as stored, and check that they belong together.
+
+    Parameters
+    ----------
+    left, right
+        Paths or arrays. Without `right`, `left` is one file or folder with both views; see `read_one`.
+    guide
+        An image to guide the smoothing instead of the left view. It is turned by its own EXIF orientation, then into
+        the frame of the views, and resampled to their size.
+    layout, first
+        For one file only; see `read_one`.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be used, or they differ in size, or the views differ in orientation.
+    """
+    if right is not None:
+        if layout is not None or first is not None:
+            raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
+        return read_views(left, right, guide)
+    if not isinstance(left, (str, os.PathLike)):
+        raise InputError("right is missing: give both views, or the path of one file with both")
+    pair = read_one(left, layout=layout, first=first)
+    return pair if guide is None else with_guide(pair, guide)
+
+
+def read_one(path: StrPath, *, layout: str | None = None, first: str | None = None) -> Pair:
+    """Read both views from one file or folder.
+
+    Parameters
+    ----------
+    path
+        A dual-pixel raw file (CR2, CR3, DNG; extra ``raw``), an MPO, a TIFF with two pages, a capture folder of
+        Google's set, ``*_left.pgm`` of the Pixel capture app, or any picture with a `layout`. The content gives the
+        kind.
+    layout : "side-by-side" or "top-bottom", optional
+        How a plain picture holds both views. It is never guessed.
+    first : "left" or "right", optional
+        The view that comes first: the left or upper half, the first page; in a raw file the half that is stored.
+        Left by default; in a raw file the vignetting decides, and a note of the pair says so.
+
+    Returns
+    -------
+    Pair
+        As stored. `Pair.notes` says what the user should check. Views of a raw file are grey, float32, with the display
+        curve of sRGB, in the size of the picture; `Pair.clipped` marks pixels that are too bright.
+
+    Raises
+    ------
+    InputError
+        If the file does not hold two views.
+    """
+    for name, said in (("layout", layout), ("first", first)):
+        if said is not None and said not in _OPTIONS[name]:
+            raise ParameterError(f"{name} must be {' or '.join(_OPTIONS[name])}, not {said!r}")
+    name = os.fspath(path)
+    kind = kind_of(path)
+    if layout is not None and kind != "picture":
+        raise InputError(f"{name}: is {_KINDS[kind]}, which holds two views by itself: leave out the layout")
+    try:
+        if kind == "raw":
+            return _from_raw(name, first)
+        pair = _READERS[kind](name) if layout is None else _halves(name, layout)
+    except FormatError as error:
+        raise InputError(f"{name}: {error}") from error
+    return replace(pair, left=pair.right, right=pair.left) if first == "right" else pair
+
+
+def kind_of(path: StrPath) -> str:
+    """Tell how a file or folder may hold two views: "raw", "mpo", "pages", "app", "folder" or "picture"."""
+    if os.path.isdir(path):
+        return "folder"
+    data = mapped(path)
+    try:
+        if is_raw(data):
+            return "raw"
+        if _tiff.MAGIC.match(data) and _tiff.same_size_pages(data) == 2:
+            return "pages"
+        if _jpeg.MAGIC.match(data) and len(_views_of_mpo(data)) == 2:
+            return "mpo"
+    except FormatError as error:
+        raise InputError(f"{path}: {error}") from error
+    return "app" if _is_app(path) else "picture"
+
+
+def is_raw(data: Bytes) -> bool:
+    """Tell whether the bytes of a file are a camera raw file."""
+    return bool(data[4:12] == CANON_RAW or (_tiff.MAGIC.match(data) and _tiff.is_raw(data)))
+
+
+def files_of(path: StrPath) -> dict[str, str]:
+    """Return the files that `read_one` reads, by role; an output must not overwrite them."""
+    if os.path.isdir(path):
+        return {name: str(file) for name, file in find_capture(path)._asdict().items()}
+    if _is_app(path):
+        return {"left": os.fspath(path), "right": str(_app_right(path))}
+    return {"left": os.fspath(path)}
+
+
+def pages_info(path: StrPath) -> ImageInfo:
+    """Return what the header of the first of two pages says."""
+    try:
+        return ImageInfo(Path(path), "TIFF", **vars(_tiff.page_header(mapped(path), 0)))
+    except FormatError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+# ---- one reader for each kind --------------------------------------------------------------------
+
+
+def _from_raw(name: str, first: str | None) -> Pair:
+    frames = raw.read_frames(name)
+    found = raw.split(frames, first)
+    note = found.sides.note(name)
+    left, right = (raw.display(view) for view in (found.left, found.right))
+    clipped = found.clipped if found.clipped.any() else None
+    return Pair(left, right, None, _source(name), frames.orientation, clipped, notes=(note,) if note else ())
+
+
+def _pages(name: str) -> Pair:
+    data = mapped(name)[:]
+    head = _tiff.page_header(data, 0)
+    check_pixels(name, head.width, head.height)
+    return _paired(name, [as_image(_tiff.decode_page(data, number), name) for number in (0, 1)], head.orientation)
+
+
+def _mpo_views(name: str) -> Pair:
+    data = mapped(name)
+    views = [data[start:end] for start, end in _views_of_mpo(data)]
+    head = _jpeg.header(views[0])
+    check_pixels(name, head.width, head.height)
+    return _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
+
+
+def _app_views(name: str) -> Pair:
+    pair = read_views(name, _app_right(name))
+    return replace(pair, pixel_aspect=_APP_ASPECT) if pair.left.shape == _APP_SHAPE else pair
+
+
+def _no_layout(name: str) -> Pair:
+    probe(name)  # a file that cannot be read says so
+    raise InputError(
+        f"{name}: is one picture: give the other view too, or --layout side-by-side or top-bottom if it holds both"
+    )
+
+
+def _halves(name: str, layout: str) -> Pair:
+    """The halves of the picture as a viewer shows it."""
+    image = load_image(name, name)
+    axis = 1 if layout == "side-by-side" else 0
+    if image.shape[axis] % 2:
+        side = ("height", "width")[axis]
+        raise InputError(
+            f"{name}: its {side}, {image.shape[axis]}, is odd and cannot be halved: crop it to the two views"
+        )
+    first, second = np.split(image, 2, axis)
+    return Pair(np.ascontiguousarray(first), np.ascontiguousarray(second), None, _source(name))
+
+
+def _paired(name: str, views: list[Image], orientation: int) -> Pair:
+    same_size((f"the first picture of {name}", views[0].shape), (f"the second picture of {name}", views[1].shape))
+    return Pair(views[0], views[1], None, _source(name), orientation)
+
+
+def _source(name: str) -> dict[str, str]:
+    return {"left": name, "right": name}
+
+
+_READERS: Mapping[str, Callable[[str], Pair]] = {
+    "folder": read_capture,
+    "pages": _pages,
+    "mpo": _mpo_views,
+    "app": _app_views,
+    "picture": _no_layout,
+}
+_KINDS: Mapping[str, str] = {
+    "raw": "a raw file",
+    "folder": "a folder",
+    "pages": "a TIFF with two pages",
+    "mpo": "an MPO",
+    "app": "a view of the Pixel capture app",
+}
+
+
+def _views_of_mpo(data: Bytes) -> list[tuple[int, int]]:
+    """The pictures of an MPO that have the size of the first one. Others are previews."""
+    places = _mpo.pictures(data)
+    heads = [_jpeg.header(data[start:end]) for start, end in places]
+    return [
+        place
+        for place, head in zip(places, heads, strict=True)
+        if (head.width, head.height) == (heads[0].width, heads[0].height)
+    ]
+
+
+def _is_app(path: StrPath) -> bool:
+    return bool(_APP_LEFT.fullmatch(Path(path).name)) and _app_right(path).is_file()
+
+
+def _app_right(path: StrPath) -> Path:
+    return Path(path).with_name(_APP_LEFT.sub(r"\1_right\2", Path(path).name))

@@ -1,0 +1,19 @@
+"""Camera raw files that hold both halves of every pixel: from the file to two views and a colour picture."""
+
+from .files import Frames, describe, read_frames, read_picture
+from .levels import Levels
+from .sides import Sides, find_sides
+from .split import Split, display, split
+
+__all__ = [
+    "Frames",
+    "Levels",
+    "Sides",
+    "Split",
+    "describe",
+    "display",
+    "find_sides",
+    "read_frames",
+    "read_picture",
+    "split",
+]
