@@ -28,10 +28,10 @@ from ablation import exit_code
 import dualpix
 from dualpix.camera.ranging import BASELINE, from_exif, metric_of
 from dualpix.io import read_image
-from dualpix.io.exif import Exif
+from dualpix.io.shot import Shot
 
 PLANES = {"0600": 0.6, "1500": 1.5}  # folder: distance, m
-CAMERA = Exif(focal_length=0.05, f_number=4, focus_distance=1.0, sensor_width=0.036)
+CAMERA = Shot(focal_length=50, aperture=4, focus_distance=1.0, sensor_width=36)
 BORDER = 0.05  # share of width and height of a plane that is left out at every side
 NEAREST, FARTHEST = 0.1, 10.0  # m; other depths are unknown
 

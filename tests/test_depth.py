@@ -17,7 +17,7 @@ from dualpix.camera.metric import Metric, relative_inverse_depth
 from dualpix.camera.ranging import BASELINE, Point, from_exif, from_points, metric_of, point_at, thin_lens
 from dualpix.errors import InputError, ParameterError
 from dualpix.io import read_map, write_map
-from dualpix.io.exif import Exif, read_exif
+from dualpix.io.shot import Shot, read_shot
 from dualpix.method.confidence import absolute_confidence, error_of
 
 NAN, INF = np.nan, np.inf
@@ -203,40 +203,44 @@ def save_jpeg(path, block):
 
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_exif_of_a_jpeg(tmp_path, order):
-    found = read_exif(save_jpeg(tmp_path / "a.jpg", exif_block(order, **CAMERA)))
-    assert (found.focal_length, found.f_number, found.focus_distance) == pytest.approx((0.05, 4, 1.2))
-    assert found.sensor_width == pytest.approx(0.036, rel=1e-3)
+    found = read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(order, **CAMERA)))
+    assert (found.focal_length, found.aperture, found.focus_distance) == pytest.approx((50, 4, 1.2))
+    assert found.sensor_width == pytest.approx(36, rel=1e-3)
 
 
 def test_exif_of_a_file_built_like_tiff(tmp_path):
     (tmp_path / "a.cr2").write_bytes(exif_block(**CAMERA))
-    assert read_exif(tmp_path / "a.cr2").focal_length == pytest.approx(0.05)
+    assert read_shot(tmp_path / "a.cr2").focal_length == pytest.approx(50)
 
 
 def test_sensor_from_the_35_mm_focal_length(tmp_path):
-    found = read_exif(save_jpeg(tmp_path / "a.jpg", exif_block(focal=25.0, focal35=50)))
-    assert found.sensor_side((200, 300), 0.025) == pytest.approx(0.018)
+    found = read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(focal=25.0, focal35=50)))
+    assert found.sensor_side((200, 300)) == pytest.approx(18)
     assert found.fov((200, 300)) == pytest.approx(math.degrees(2 * math.atan(0.36)))
 
 
 def test_focus_at_infinity(tmp_path):
-    assert read_exif(save_jpeg(tmp_path / "a.jpg", exif_block(distance=INF))).focus_distance == INF
+    assert read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(distance=INF))).focus_distance == INF
 
 
 @pytest.mark.parametrize("cut", [0, 7, 9, 20])
 def test_damaged_exif_is_no_crash(tmp_path, cut):
     path = save_jpeg(tmp_path / "a.jpg", exif_block(**CAMERA)[:cut])
-    with pytest.raises(InputError, match="no EXIF data"):
-        read_exif(path)
+    with pytest.raises(InputError, match=r"a\.jpg: has no EXIF data"):
+        metric_of(np.zeros((8, 8), np.float32), exif=path)
 
 
 @pytest.mark.parametrize("cut", [30, 45, 60, 90])
 def test_what_a_damaged_exif_lacks_is_not_known(tmp_path, cut):
-    assert read_exif(save_jpeg(tmp_path / "a.jpg", exif_block(**CAMERA)[:cut])).focus_distance is None
+    assert read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(**CAMERA)[:cut])).focus_distance is None
+
+
+def camera_with(**changes):
+    return Shot(**{"focal_length": 50, "aperture": 4, "focus_distance": 1.0, "sensor_width": 36} | changes)
 
 
 def test_numbers_from_exif_are_approximate():
-    camera = Exif(0.05, 4.0, 1.0, 0.036)
+    camera = camera_with()
     found = from_exif(camera, (512, 768), None, None, "a.jpg")
     q, v = thin_lens(1.0, 0.05)
     assert found.a == pytest.approx(BASELINE * 0.0125 * v / (0.036 / 768))
@@ -248,10 +252,10 @@ def test_numbers_from_exif_are_approximate():
 @pytest.mark.parametrize(
     ("camera", "says"),
     [
-        (Exif(0.05, 4.0, None, 0.036), "no focus distance: give --focus-distance"),
-        (Exif(0.05, None, 1.0, 0.036), "no aperture"),
-        (Exif(None, 4.0, 1.0, 0.036), "no focal length"),
-        (Exif(0.05, 4.0, 1.0, None), "no pixel pitch"),
+        (camera_with(focus_distance=None), "no focus distance: give --focus-distance"),
+        (camera_with(aperture=None), "no aperture"),
+        (camera_with(focal_length=None), "no focal length"),
+        (camera_with(sensor_width=None), "no pixel pitch"),
     ],
 )
 def test_exif_that_lacks_something(camera, says):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError, ParameterError
-from ..io.exif import Exif, read_exif
+from ..io.shot import Shot, read_shot
 from ..types import Map, StrPath
 from .field import robust_fit, scale
 from .lens import Calibration
@@ -73,7 +73,7 @@ def metric_of(
             raise ParameterError("the calibration has its own focal length: leave focal-length out")
         return _calibrated(calibration, d.shape, focus_distance)
     if exif is not None:
-        return from_exif(read_exif(exif), d.shape, focus_distance, f, str(exif))
+        return from_exif(read_shot(exif), d.shape, focus_distance, focal_length, str(exif))
     points = [point_at(d, *each, sigma) for each in known]
     return from_points(points, focus_distance, f, source="known points")
 
@@ -231,25 +231,25 @@ def _calibrated(calibration: Calibration | StrPath, shape: tuple[int, ...], focu
 
 
 def from_exif(
-    exif: Exif, shape: tuple[int, ...], focus_distance: float | None, focal_length: float | None, name: str
+    shot: Shot, shape: tuple[int, ...], focus_distance: float | None, focal_length: float | None, name: str
 ) -> Metric:
     """Approximate numbers from the data of the lens: ``a = k (f / N) v / p``.
 
     f / N is the diameter of the aperture, p the pitch of the pixels of the map, and k the BASELINE. Distances are from
     the sensor.
     """
-    f = focal_length or exif.focal_length
-    distance = focus_distance if focus_distance is not None else exif.focus_distance
-    sensor = exif.sensor_side(shape, f)
-    needed = {"focal length": f, "aperture": exif.f_number, "focus distance": distance, "pixel pitch": sensor}
-    lacking = [what for what, value in needed.items() if not value]
-    if lacking:
+    if shot == Shot():
+        raise InputError(f"{name}: has no EXIF data: give the file as the camera wrote it")
+    f, N = focal_length or shot.focal_length, shot.aperture
+    distance = focus_distance if focus_distance is not None else shot.focus_distance
+    side = shot.sensor_side(shape, f)
+    if not (f and N and distance and side):
+        needed = {"focal length": f, "aperture": N, "focus distance": distance, "pixel pitch": side}
+        lacking = [what for what, value in needed.items() if not value]
         advice = "give --focus-distance" if lacking == ["focus distance"] else "give known points instead"
         raise InputError(f"{name}: its EXIF data has no {', no '.join(lacking)}: {advice}")
-    assert f is not None and exif.f_number is not None  # noqa: PT018
-    assert distance is not None and sensor is not None  # noqa: PT018
+    f, p = f / 1000, side / 1000 / max(shape)
     q, v = thin_lens(distance, f)
-    p = sensor / max(shape)
     # a = k (f / N) v / p
-    a = BASELINE * f / exif.f_number * v / p
+    a = BASELINE * f / N * v / p
     return Metric(q, a, v, q, 0.0, BASELINE_ERROR, "EXIF", approximate=True)

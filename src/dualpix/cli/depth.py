@@ -8,25 +8,20 @@ import click
 
 from ..errors import InputError, OutputError, ParameterError
 from .look import Look, file_and_notes
-from .options import Command, echo_json, file_path, force_option, given, json_option, look_options, quiet_option
+from .options import Command, echo_json, file_path, force_option, given, json_option, look_options, point, quiet_option
 
 if TYPE_CHECKING:
     from ..camera.metric import Depth
     from ..types import Map
 
 
-class KnownPoint(click.ParamType[Any]):
-    """``X,Y=M``: a pixel and its distance in metres."""
-
-    name = "X,Y=M"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        place, _, distance = str(value).partition("=")
-        x, _, y = place.partition(",")
-        try:
-            return float(x), float(y), float(distance)
-        except ValueError:
-            self.fail(f"{value!r} is not X,Y=M, such as 640,480=1.5.", param, ctx)
+def known_point(value: str) -> tuple[float, float, float]:
+    """The type of --known: a pixel and its distance in metres."""
+    place, _, distance = value.partition("=")
+    try:
+        return (*point(place), float(distance))
+    except (click.BadParameter, ValueError):
+        raise click.BadParameter(f"{value!r} is not X,Y=M, such as 640,480=1.5.") from None
 
 
 @click.command(cls=Command)
@@ -48,8 +43,9 @@ class KnownPoint(click.ParamType[Any]):
 @click.option("--focus-distance", type=float, metavar="M", help="Distance that is in focus, in metres.")
 @click.option(
     "--known",
-    type=KnownPoint(),
+    type=known_point,
     multiple=True,
+    metavar="X,Y=M",
     help="A pixel of MAP and its distance in metres. Two or more, or one with --focus-distance.",
 )
 @click.option("--exif", type=file_path, metavar="FILE", help="The camera's file. Gives approximate metres.")
@@ -192,9 +188,9 @@ def _computed(d: Map, confidence: Map | None, relative: bool, numbers: dict[str,
 
 def _angle(exif: str | None, d: Map) -> float | None:
     """The angle of view, if EXIF data tells it."""
-    from ..io.exif import read_exif
+    from ..io.shot import read_shot
 
-    return None if exif is None else read_exif(exif).fov(d.shape)
+    return None if exif is None else read_shot(exif).fov(d.shape)
 
 
 def _uncertainty(path: str, found: Depth) -> bytes | memoryview:

@@ -128,8 +128,9 @@ def disparity(
 
     A .tif, .tiff, .pfm, .npy or .exr file holds the disparities as they are (float32). A .png file holds 16-bit
     integers in KITTI's format: 256 per pixel of disparity, never negative; with --png grey it is a grey picture. A .jpg
-    file is a photo with depth inside, a .ply file a point cloud and a .glb file a mesh; they show the picture of LEFT or
-    the guide unless --photo is given. A .json file beside OUT records the parameters, the sign and the timings.
+    file is a photo with depth inside, a .ply file a point cloud and a .glb file a mesh; they show LEFT or the guide, or
+    the picture of a raw file, unless --photo is given. A .json file beside OUT records the parameters, the sign and the
+    timings.
 
     --range and --filter override --set, --set overrides --config, and --config overrides the preset. --preset
     overrides the preset that the config names. The order of the options does not matter.

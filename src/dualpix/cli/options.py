@@ -35,6 +35,15 @@ def file_path(value: str) -> str:
     return value
 
 
+def point(value: str) -> tuple[float, float]:
+    """The type of a pixel, X,Y."""
+    x, _, y = value.partition(",")
+    try:
+        return float(x), float(y)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not X,Y, such as 640,480.") from None
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace existing files.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and no summary.")

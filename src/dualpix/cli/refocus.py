@@ -8,17 +8,8 @@ from typing import Any
 
 import click
 
-from .options import Command, echo_json, file_path, force_option, json_option, quiet_option, threads_option
+from .options import Command, echo_json, file_path, force_option, json_option, point, quiet_option, threads_option
 from .progress import progress_bar
-
-
-def point(value: str) -> tuple[float, float]:
-    """The type of --focus."""
-    x, _, y = value.partition(",")
-    try:
-        return float(x), float(y)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not X,Y, such as 640,480.") from None
 
 
 @click.command(cls=Command)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..types import Image
-from ._exif import UPRIGHT
 
+UPRIGHT = 1  # the EXIF orientation of a picture that is stored as it is seen
 Bytes = bytes | mmap.mmap  # Headers are read from a mapped file, so that a huge file is not loaded.
 
 

@@ -12,8 +12,7 @@ from ..errors import InputError, ParameterError
 from ..types import Image, StrPath
 from . import _exr, _npy, _pfm
 from ._decoders import IMAGE_FORMATS
-from ._exif import UPRIGHT
-from ._format import Format, FormatError
+from ._format import UPRIGHT, Format, FormatError
 
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file

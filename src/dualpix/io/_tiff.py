@@ -15,7 +15,7 @@ import numpy as np
 
 from ..types import Image
 from . import _exif, _opencv
-from ._format import Bytes, FormatError, Header
+from ._format import UPRIGHT, Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"II[*+]\0|MM\0[*+]")
 
@@ -80,18 +80,18 @@ def _decode_compressed(data: bytes, page: Any, number: int) -> Image:
     # OpenCV multiplies colour by alpha, and inverts white-is-zero images only if they have 8 bits.
     if page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uif":
         raise FormatError("has a compression that cannot be read here: save it uncompressed or as PNG")
-    return _opencv.decode(data if _orientation(page) == _exif.UPRIGHT else _without_orientation(data, page), number)
+    return _opencv.decode(data if _orientation(page) == UPRIGHT else _without_orientation(data, page), number)
 
 
 def _orientation(page: Any) -> int:
-    return _exif.valid(page.tags[_ORIENTATION].value) if _ORIENTATION in page.tags else _exif.UPRIGHT
+    return _exif.valid(page.tags[_ORIENTATION].value) if _ORIENTATION in page.tags else UPRIGHT
 
 
 def _without_orientation(data: bytes, page: Any) -> bytes:
     """Set the orientation tag to 1, because OpenCV turns TIFF images by it."""
     tag = page.tags[_ORIENTATION]
     start, end = tag.valueoffset, tag.valueoffset + tag.valuebytecount
-    value = _exif.UPRIGHT.to_bytes(end - start, "little" if page.parent.byteorder == "<" else "big")
+    value = UPRIGHT.to_bytes(end - start, "little" if page.parent.byteorder == "<" else "big")
     return data[:start] + value + data[end:]
 
 

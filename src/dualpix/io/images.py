@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..types import Image, Pair, StrPath, same_size
 from ._decoders import IMAGE_FORMATS
-from ._exif import UPRIGHT
+from ._format import UPRIGHT
 from ._reader import ImageInfo, probe, read
 from .orientation import as_stored, swaps_axes, upright
 

@@ -1,32 +1,27 @@
 """What a file says about the shot: camera, lens, aperture, focus distance. Damaged entries count as absent."""
 
 import math
-import struct
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..types import StrPath
 from . import _jpeg, _png, _tiff, _webp
 from ._boxes import find
+from ._exif import PREFIX, Tags, directory
 from ._format import Bytes
 from ._reader import CANON_RAW, mapped
 
 __all__ = ["Shot", "read_shot"]
 
-_ORDERS = {b"II*\0": "<", b"MM\0*": ">", b"IIU\0": "<"}
-_CODES = {1: "B", 2: "s", 3: "H", 4: "I", 5: "II", 6: "b", 7: "B", 8: "h", 9: "i", 10: "ii", 11: "f", 12: "d"}
-_MOST_ENTRIES, _LARGEST = 512, 2**17  # entries of a directory, bytes of a value
-
-_MAKE, _MODEL, _EXIF = 271, 272, 34665
-_EXPOSURE, _F_NUMBER, _ISO, _DISTANCE, _FOCAL, _NOTES = 33434, 33437, 34855, 37382, 37386, 37500
-_PITCH_X, _PITCH_UNIT, _LENS, _WIDTH, _HEIGHT, _FOCAL_35 = 41486, 41488, 42036, 40962, 40963, 41989
-_MILLIMETRES = {2: 25.4, 3: 10.0, 4: 1.0}  # by the number of the unit
-_CANON_SHOT, _CANON_FILE, _CANON_LENS = 0x0004, 0x0093, 0x0095
+_MAIN = _MAKE, _MODEL, _EXIF = 271, 272, 34665
+_TAKEN = _EXPOSURE, _F_NUMBER, _ISO, _DISTANCE, _FOCAL = 33434, 33437, 34855, 37382, 37386
+_BUILT = _PITCH_X, _PITCH_UNIT, _LENS, _WIDTH, _HEIGHT, _FOCAL_35 = 41486, 41488, 42036, 40962, 40963, 41989
+_NOTES = 37500
+_CANON = _CANON_SHOT, _CANON_FILE, _CANON_LENS = 0x0004, 0x0093, 0x0095
+_MILLIMETRES = {1: 25.4, 2: 25.4, 3: 10.0, 4: 1.0, 5: 0.001}  # by the number of the unit; inches if there is none
+_DIAGONAL_35 = math.hypot(36, 24)  # mm
 _CANON_UUID = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
-_ENDLESS = 0xFFFFFFFF  # numerator of an infinite distance
 _INFINITE = 655.34  # m: what Canon writes for infinity
-
-Tags = dict[int, Any]
 
 
 @dataclass(frozen=True)
@@ -68,6 +63,27 @@ class Shot:
         """What is known."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
+    def sensor_side(self, shape: tuple[int, ...], focal_length: float | None = None) -> float | None:
+        """The longer side of the sensor, mm: as stated, or from the 35 mm focal length.
+
+        Parameters
+        ----------
+        shape
+            Height and width of the picture.
+        focal_length
+            mm; by default that of the file.
+        """
+        f = focal_length or self.focal_length
+        if self.sensor_width or not (self.focal_35 and f):
+            return self.sensor_width
+        # The diagonals of the two sensors relate as the focal lengths.
+        return _DIAGONAL_35 * f / self.focal_35 * max(shape) / math.hypot(*shape)
+
+    def fov(self, shape: tuple[int, ...]) -> float | None:
+        """The angle of view of the longer side, degrees."""
+        side, f = self.sensor_side(shape), self.focal_length
+        return math.degrees(2 * math.atan(side / 2 / f)) if side and f else None
+
     def __str__(self) -> str:
         known = [text for text in (self.camera, self.lens) if text]
         known += [f"{self.focal_length:g} mm"] if self.focal_length else []
@@ -98,50 +114,15 @@ def _exif_block(data: Bytes) -> Bytes:
         return data
     readers = ((_jpeg.MAGIC, _jpeg.exif), (_png.MAGIC, _png.exif), (_webp.MAGIC, _webp.exif))
     found = next((exif(data) for magic, exif in readers if magic.match(data)), b"")
-    return found.removeprefix(b"Exif\0\0")
+    return found.removeprefix(PREFIX)
 
 
 def _directories(tiff: Bytes) -> tuple[Tags, Tags, Tags]:
     """The main directory, that of EXIF, and Canon's notes."""
-    main = _directory(tiff)
-    exif = _directory(tiff, _number(main, _EXIF, 0))
+    main = directory(tiff, _MAIN)
+    exif = directory(tiff, (*_TAKEN, *_BUILT), _number(main, _EXIF, 0), places=(_NOTES,))
     canon = str(main.get(_MAKE, "")).startswith("Canon")
-    return main, exif, _directory(tiff, exif.get(_NOTES, 0) if canon else 0)
-
-
-def _directory(tiff: Bytes, start: int | None = None) -> Tags:
-    """The entries of a directory, the first by default, by tag. The maker's notes are given as their offset."""
-    found: Tags = {}
-    order = _ORDERS.get(tiff[:4])
-    if order is None or len(tiff) < 8:
-        return found
-    if start is None:
-        (start,) = struct.unpack_from(order + "I", tiff, 4)
-    if not 8 <= start <= len(tiff) - 2:
-        return found
-    (count,) = struct.unpack_from(order + "H", tiff, start)
-    for i in range(min(count, _MOST_ENTRIES)):
-        entry = start + 2 + 12 * i
-        if entry + 12 > len(tiff):
-            break
-        tag, kind, length = struct.unpack_from(order + "HHI", tiff, entry)
-        code = _CODES.get(kind)
-        size = struct.calcsize("=" + code) * length if code else 0
-        where = entry + 8 if size <= 4 else struct.unpack_from(order + "I", tiff, entry + 8)[0]
-        if tag == _NOTES:
-            found[tag] = where
-        elif code and 0 < size <= _LARGEST and where + size <= len(tiff):
-            found[tag] = _values(tiff[where : where + size], code, order)
-    return found
-
-
-def _values(body: bytes, code: str, order: str) -> Any:
-    if code == "s":
-        return body.partition(b"\0")[0].decode("utf-8", "replace").strip()
-    numbers = list(struct.iter_unpack(order + code, body))
-    if len(code) == 2:
-        return [math.inf if a == _ENDLESS else a / b if b else math.nan for a, b in numbers]
-    return [value for (value,) in numbers]
+    return main, exif, directory(tiff, _CANON, exif.get(_NOTES, 0) if canon else 0)
 
 
 def _shot(main: Tags, exif: Tags, notes: Tags) -> Shot:
@@ -184,7 +165,10 @@ def _canon_raw(data: Bytes) -> Shot:
     if not canon or data[canon[0] : canon[0] + 16] != _CANON_UUID:
         return Shot()
     places = (find(data, canon[0] + 16, canon[1], kind) for kind in (b"CMT1", b"CMT2", b"CMT3"))
-    main, exif, notes = (_directory(data[place[0] : place[1]] if place else b"") for place in places)
+    blocks = (data[place[0] : place[1]] if place else b"" for place in places)
+    main, exif, notes = (
+        directory(block, tags) for block, tags in zip(blocks, (_MAIN, (*_TAKEN, *_BUILT), _CANON), strict=True)
+    )
     return _shot(main, exif, notes)
 
 

@@ -75,10 +75,10 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     assert belief.textured is not None
     assert belief.limits is not None
     # log sigma = c + sum of exponent * log sign
-    log_sigma = np.float32(SIGMA["constant"])
+    log_sigma: Map = np.asarray(np.float32(SIGMA["constant"]))
     for name, sign in signs_of_error(belief, d).items():
         log_sigma = log_sigma + np.float32(SIGMA[name]) * sign
-    half = [(n + 1) // 2 for n in d.shape]
+    half = tuple((n + 1) // 2 for n in d.shape)
     sigma = doubled(doubled(np.exp(log_sigma), half, threads), d.shape, threads)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
@@ -134,8 +134,8 @@ def bias_of(evidence: Parabolas, d: Map) -> Map:
     # |sum A (v - d)| / sum A
     weight = np.where(np.isfinite(v), A, np.float32(0))
     apart = weight * np.clip(v - d, -FARTHEST, FARTHEST)
-    bias: Map = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
-    return bias
+    bias = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
+    return np.asarray(bias, np.float32)
 
 
 def mean_curvature(A: Map) -> Map:
