@@ -113,7 +113,7 @@ def strip() -> Image:
     path = Path("raw_views.cr2")
     path.write_bytes(cr2(*frames_of(*samples)))
     try:
-        frames, picture = raw.read_frames(path), raw.read_picture(path)
+        frames, (picture, _) = raw.read_frames(path), raw.read_picture(path)
         view = raw.display(raw.split(frames, "left").left)
         found = dualpix.disparity(path, first="left", axis="x").disparity
     finally:

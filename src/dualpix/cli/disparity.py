@@ -148,7 +148,7 @@ def disparity(
     from ..io.sidecar import sidecar_path
 
     name, params = _parameters(preset, config, settings, search, smoothing)
-    style = Look(**look).checked(output, "px", guide or left)
+    style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
     inputs = {
         **_views(left, right),
         **given(guide=guide, config=config, calibration=calibration, photo=look["photo"]),

@@ -17,12 +17,22 @@ class Look(NamedTuple):
     fov: float | None = None
     png: str | None = None
     near: str | None = None
+    views: tuple[str | None, str | None] | None = None  # layout and first of the default photo; None if it is another
 
-    def checked(self, path: str, unit: str, default_photo: str | None = None) -> Look:
-        """Refuse what the format of `path` cannot hold. The default photo is used if the format takes one."""
+    def checked(
+        self,
+        path: str,
+        unit: str,
+        default_photo: str | None = None,
+        views: tuple[str | None, str | None] = (None, None),
+    ) -> Look:
+        """Refuse what the format of `path` cannot hold. The default photo is used if the format takes one.
+
+        `views` are layout and first of the default photo, if it holds both views; see `dualpix.io.read_one`.
+        """
         from ..errors import OutputError, ParameterError
-        from ..io import probe
         from ..io.formats import check_writable
+        from ..io.photos import check_photo
 
         found = check_writable(path, unit, self.style, bool(self.photo or default_photo))
         if not found.takes_photo:
@@ -33,8 +43,9 @@ class Look(NamedTuple):
         if self.fov is not None and not 0 < self.fov < 180:
             raise ParameterError(f"fov must be an angle between 0 and 180 degrees, not {self.fov:g}")
         if self.photo is not None:
-            probe(self.photo)
-        return self._replace(photo=self.photo or default_photo)
+            check_photo(self.photo)
+            return self
+        return self._replace(photo=default_photo, views=views)
 
     @property
     def style(self) -> Style:
@@ -48,14 +59,21 @@ class Look(NamedTuple):
         return path.lower().endswith(".png") and self.png in (None, "kitti")
 
     def layers(self, path: str, values: Map, unit: str, confidence: Map | None) -> Layers:
-        """The map with its photo, which must have the same size. Errors call the map `path`."""
-        from ..io import read_image
+        """The map with its photo, which must have the same size. Errors call the map `path`.
+
+        A default photo was read as view or guide of the map before, so it is resampled as they are.
+        """
+        from ..io.images import resampled
         from ..io.layers import Layers
+        from ..io.photos import read_photo
         from ..types import same_size
 
         photo = None
         if self.photo is not None:
-            photo = read_image(self.photo)
+            layout, first = self.views or (None, None)
+            photo = read_photo(self.photo, layout=layout, first=first)
+            if self.views is not None:
+                photo = resampled(photo, (values.shape[0], values.shape[1]), self.photo, path)
             same_size((path, values.shape), (self.photo, photo.shape))
         return Layers(values, unit, photo, confidence, self.fov)
 

@@ -41,7 +41,7 @@ from .progress import progress_bar
     help="Shape of the opening: disc, hexagon, or cat-eye, which is clipped towards the corners.",
 )
 @click.option("--fade", type=int, metavar="N", help="Write N pictures, in which the focus moves from that of PHOTO.")
-@click.option("--linear", is_flag=True, help="The values of PHOTO are linear light, not sRGB.")
+@click.option("--linear", is_flag=True, help="PHOTO and OUT are linear light, not sRGB.")
 @threads_option
 @json_option
 @force_option
@@ -63,9 +63,9 @@ def refocus(
 ) -> None:
     """Blur a photo as a lens with another focus and aperture would.
 
-    MAP is the map of PHOTO, by dualpix disparity or dualpix depth. What lies at --focus stays as it is. A point whose
-    disparity differs by 1 px from there becomes a disc of 2.36 px times --aperture. Blur is added only: what PHOTO
-    shows blurred does not become sharp.
+    PHOTO is an image, a raw file, or another file that dualpix disparity takes alone. MAP is its map, by dualpix
+    disparity or dualpix depth. What lies at --focus stays as it is. A point whose disparity differs by 1 px from there
+    becomes a disc of 2.36 px times --aperture. Blur is added only: what PHOTO shows blurred does not become sharp.
 
     With --fade 5, the pictures are OUT-1.png to OUT-5.png. The first is focused where PHOTO is, at disparity 0, the
     last at --focus. The aperture is the same in all of them.
@@ -73,10 +73,12 @@ def refocus(
     \b
     Examples:
       dualpix refocus photo.png d.tiff -o new.png --focus 640,480 --aperture 4
-      dualpix refocus photo.png z.tiff -o new.png --focus-depth 2.5 --aperture 3
+      dualpix refocus IMG_1.CR3 z.tiff -o new.png --focus-depth 2.5 --aperture 3
       dualpix refocus photo.png d.tiff -o f.png --focus 9,9 --aperture 4 --fade 24
     """
-    from ..io import OutputSet, load_image
+    from ..io import OutputSet
+    from ..io.pairs import files_of
+    from ..io.photos import read_photo
     from ..io.pictures import check_picture_path, encode_picture
     from ..params.rules import Whole, check
     from ..render.metres import read_focus_map
@@ -91,9 +93,9 @@ def refocus(
         raise click.UsageError("Give --focus X,Y or --focus-depth Z, one of them.")
     outputs = [output] if fade is None else _numbered(output, check("fade", fade, Whole(2, 9999)))
     threads = thread_count(threads)
-    with OutputSet(outputs, (photo, map), force) as files, progress_bar(not quiet) as progress:
+    with OutputSet(outputs, (*files_of(photo).values(), map), force) as files, progress_bar(not quiet) as progress:
         start = time.perf_counter()
-        image, found = load_image(photo, "photo"), read_focus_map(map)
+        image, found = read_photo(photo, linear=linear), read_focus_map(map)
         same_size((photo, image.shape), (map, found.d.shape))
         target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or ())
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]

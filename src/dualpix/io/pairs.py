@@ -43,8 +43,8 @@ def read_pair(
     left, right
         Paths or arrays. Without `right`, `left` is one file or folder with both views; see `read_one`.
     guide
-        An image to guide the smoothing instead of the left view. It is turned by its own EXIF orientation, then into
-        the frame of the views, and resampled to their size.
+        An image to guide the smoothing, instead of the left view or of the picture in one file. It is turned by its own
+        EXIF orientation, then into the frame of the views, and resampled to their size.
     layout, first
         For one file only; see `read_one`.
 
@@ -59,11 +59,12 @@ def read_pair(
         return read_views(left, right, guide)
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")
-    pair = read_one(left, layout=layout, first=first)
-    return pair if guide is None else with_guide(pair, guide)
+    return read_one(left, guide, layout=layout, first=first)
 
 
-def read_one(path: StrPath, *, layout: str | None = None, first: str | None = None) -> Pair:
+def read_one(
+    path: StrPath, guide: StrPath | ArrayLike | None = None, *, layout: str | None = None, first: str | None = None
+) -> Pair:
     """Read both views from one file or folder.
 
     Parameters
@@ -72,6 +73,8 @@ def read_one(path: StrPath, *, layout: str | None = None, first: str | None = No
         A dual-pixel raw file (CR2, CR3, DNG; extra ``raw``), an MPO, a TIFF with two pages, a capture folder of
         Google's set, ``*_left.pgm`` of the Pixel capture app, or any picture with a `layout`. The content gives the
         kind.
+    guide
+        See `read_pair`. By default the colour picture of a raw file or of Google's capture.
     layout : "side-by-side" or "top-bottom", optional
         How a plain picture holds both views. It is never guessed.
     first : "left" or "right", optional
@@ -98,11 +101,13 @@ def read_one(path: StrPath, *, layout: str | None = None, first: str | None = No
         raise InputError(f"{name}: is {_KINDS[kind]}, which holds two views by itself: leave out the layout")
     try:
         if kind == "raw":
-            return _from_raw(name, first)
-        pair = _READERS[kind](name) if layout is None else _halves(name, layout)
+            pair = _from_raw(name, first, guide is None)
+        else:
+            pair = _READERS[kind](name) if layout is None else _halves(name, layout)
+            pair = replace(pair, left=pair.right, right=pair.left) if first == "right" else pair
     except FormatError as error:
         raise InputError(f"{name}: {error}") from error
-    return replace(pair, left=pair.right, right=pair.left) if first == "right" else pair
+    return pair if guide is None else with_guide(pair, guide)
 
 
 def kind_of(path: StrPath) -> str:
@@ -147,13 +152,16 @@ def pages_info(path: StrPath) -> ImageInfo:
 # ---- one reader for each kind --------------------------------------------------------------------
 
 
-def _from_raw(name: str, first: str | None) -> Pair:
+def _from_raw(name: str, first: str | None, developed: bool) -> Pair:
     frames = raw.read_frames(name)
     found = raw.split(frames, first)
     note = found.sides.note(name)
     left, right = (raw.display(view) for view in (found.left, found.right))
     clipped = found.clipped if found.clipped.any() else None
-    return Pair(left, right, None, _source(name), frames.orientation, clipped, notes=(note,) if note else ())
+    orientation, notes = frames.orientation, (note,) if note else ()
+    del frames, found
+    guide = raw.read_picture(name)[0] if developed else None
+    return Pair(left, right, guide, _source(name), orientation, clipped, notes=notes)
 
 
 def _pages(name: str) -> Pair:

@@ -89,7 +89,7 @@ def _split_raw(path: StrPath, linear: bool, first: str | None) -> Views:
         "linear": linear,
         **raw_record(frames, found),
     }
-    picture = raw.read_picture(path, linear)
+    picture, _ = raw.read_picture(path, linear)
     return Views(left, right, picture, frames.orientation, record, (note,) if note else ())
 
 

@@ -44,17 +44,17 @@ def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan,
     """The result of a solved pair."""
     with run.stage("confidence"):
         maps = take_maps(belief, agreed, plan, run)
-    for stage, step in steps(pyramid, plan, lens):
+    low, high = (limit / plan.frame.stretch for limit in belief.limits or (0.0, 0.0))
+    for stage, step in steps(pyramid, plan, lens, high - low):
         with run.stage(stage):
             maps = step(maps, run)
     found = [] if plan.blank else plan.method.notes(belief.agreement, plan.search)
-    low, high = belief.limits or (0.0, 0.0)
     return Result(
         maps.d,
         maps.confidence,
         plan.params,
         run.seconds,
-        (low / plan.frame.stretch, high / plan.frame.stretch),
+        (low, high),
         replace(plan, curvatures=belief.curvatures),
         replace(belief, vertex=None),
         (*plan.notes, *found),
@@ -62,15 +62,15 @@ def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan,
     )
 
 
-def steps(pyramid: Pyramid, plan: Plan, lens: Calibration) -> Iterator[tuple[str, Finisher]]:
-    """What is done to the maps, in order, each with the stage that its time counts for."""
+def steps(pyramid: Pyramid, plan: Plan, lens: Calibration, span: float) -> Iterator[tuple[str, Finisher]]:
+    """What is done to the maps, in order, each with the stage that its time counts for. `span` is the range in px."""
     yield "finish", partial(to_input, frame=plan.frame)
     if plan.blank:
         yield "finish", emptied
     else:
         yield "finish", partial(corrected, lens=lens)
         if pyramid.clipped is not None:
-            yield "finish", partial(distrusted, clipped=pyramid.clipped)
+            yield "finish", partial(distrusted, clipped=pyramid.clipped, span=span)
         if pyramid.photo is not None:
             yield "filter", partial(smoothed, pyramid=pyramid, plan=plan)
         if plan.masks_hidden:
@@ -122,11 +122,11 @@ def corrected(maps: Maps, run: Run, *, lens: Calibration) -> Maps:
     return replace(maps, d=lens.corrected(maps.d), sigma=sigma)
 
 
-def distrusted(maps: Maps, run: Run, *, clipped: Flags) -> Maps:
-    """Confidence 0 where a pixel is too bright, and the largest expected error of the picture."""
+def distrusted(maps: Maps, run: Run, *, clipped: Flags, span: float) -> Maps:
+    """Confidence 0 where a pixel is too bright, and an expected error as large as the searched range."""
     maps.confidence[clipped] = 0
     if maps.sigma is not None:
-        maps.sigma[clipped] = max(float(maps.sigma.max()), float(np.ptp(maps.d)))
+        np.maximum(maps.sigma, np.float32(span), out=maps.sigma, where=clipped)
     return maps
 
 

@@ -14,7 +14,8 @@ from .. import _core
 from ..errors import InputError
 from ..filters import fill_holes
 from ..filters.common import as_map
-from ..io import load_image, read_map
+from ..io import read_map
+from ..io.photos import load_photo
 from ..params.rules import Choice, Real, Rule, check
 from ..run import thread_count
 from ..types import Image, Map, StrPath, same_size
@@ -45,7 +46,8 @@ def refocus(
     Parameters
     ----------
     photo
-        A path, or HxW or HxWx3 (RGB), uint8, uint16 or float in [0, 1].
+        The path of an image or of a file with two views, such as a raw file; or HxW or HxWx3 (RGB), uint8, uint16 or
+        float in [0, 1].
     disparity
         A path, or an HxW map in pixels of the photo: ``x_left - x_right``, larger is nearer. NaN is filled from its
         surroundings.
@@ -57,7 +59,8 @@ def refocus(
     shape
         The shape of the opening: "disc", "hexagon", or "cat-eye", a disc that is clipped towards the corners.
     linear
-        Whether the values of the photo are linear light. Otherwise they are sRGB.
+        Whether the values of the photo are linear light, to which a raw file is then developed. Otherwise they are
+        sRGB.
     threads
         As for `dualpix.disparity`. The result does not depend on it.
 
@@ -72,7 +75,7 @@ def refocus(
         If photo and map differ in size, the point is outside the photo, or a disc is larger than 512 px.
     """
     lens = Lens(aperture, shape, linear)
-    image = load_image(photo, "photo")
+    image = load_photo(photo, "photo", linear)
     d = read_map(disparity) if isinstance(disparity, (str, os.PathLike)) else as_map("disparity", disparity)
     same_size(("photo", image.shape), ("disparity", d.shape))
     d = filled(d)

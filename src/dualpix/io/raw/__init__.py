@@ -1,6 +1,6 @@
 """Camera raw files that hold both halves of every pixel: from the file to two views and a colour picture."""
 
-from .files import Frames, describe, read_frames, read_picture
+from .files import Frames, check_installed, describe, read_frames, read_picture
 from .levels import Levels
 from .sides import Sides, find_sides
 from .split import Split, display, split
@@ -10,6 +10,7 @@ __all__ = [
     "Levels",
     "Sides",
     "Split",
+    "check_installed",
     "describe",
     "display",
     "find_sides",

@@ -119,13 +119,15 @@ def describe(path: StrPath) -> dict[str, Any]:
     }
 
 
-def read_picture(path: StrPath, linear: bool = False) -> Image:
+def read_picture(path: StrPath, linear: bool = False) -> tuple[Image, int]:
     """Develop A + B as a colour picture, as stored: LibRaw's demosaicing (AHD) and the camera's white balance.
 
     Returns
     -------
-    ndarray
+    picture : ndarray
         HxWx3 uint16, sRGB; or linear light of the same primaries. Its size is that of the frames.
+    orientation : int
+        EXIF orientation, 1 to 8.
     """
     name, data = os.fspath(path), _bytes(path)
     with _unpacked(name, data, BOTH) as raw:
@@ -142,15 +144,20 @@ def read_picture(path: StrPath, linear: bool = False) -> Image:
             user_cblack=[round(by_colour.get(colour, black.mean())) for colour in range(4)],
             gamma=(1, 1) if linear else (2.4, 12.92),
         )
-        return picture
+        return picture, _orientation(raw)
 
 
 # ---- LibRaw --------------------------------------------------------------------------------------
 
 
-def _bytes(path: StrPath) -> bytes:
+def check_installed(path: StrPath) -> None:
+    """Refuse a raw file if rawpy is not installed."""
     if missing("rawpy"):
         raise InputError(f"{path}: is a camera raw file, which needs rawpy: pip install 'dualpix[raw]'")
+
+
+def _bytes(path: StrPath) -> bytes:
+    check_installed(path)
     return mapped(path)[:]
 
 
