@@ -199,11 +199,11 @@ def dng(
 # ---- CR2 -----------------------------------------------------------------------------------------
 
 
-def cr2(*frames, black=BLACK, white=WHITE, slices=None, margin=(0, 0), orientation=1):
+def cr2(*frames, black=BLACK, white=WHITE, slices=None, margin=(0, 0), orientation=1, exif=None):
     """A Canon raw file: a small preview, and one directory with lossless JPEG for every frame, which come last.
 
     `margin` are the masked columns on the left and rows on top, which the frames include. `slices` are the count of
-    equal slices, their width and the width of the last one, in samples.
+    equal slices, their width and the width of the last one, in samples. `exif` are more tags of the EXIF directory.
     """
     tiff = Tiff(b"II*\0\0\0\0\0CR\2\0\0\0\0\0")
     height, width = frames[0].shape
@@ -235,8 +235,7 @@ def cr2(*frames, black=BLACK, white=WHITE, slices=None, margin=(0, 0), orientati
     }
     start = tiff.directory(notes)
     size = len(tiff.data) - start
-    exif = exif_tags() | {0x927C: (UNDEFINED, b"\0" * 8)}
-    directory = tiff.directory(exif)
+    directory = tiff.directory(exif_tags() | (exif or {}) | {0x927C: (UNDEFINED, b"\0" * 8)})
     where = tiff.data.index(struct.pack("<HHI", 0x927C, UNDEFINED, 8), directory)
     struct.pack_into("<HHII", tiff.data, where, 0x927C, UNDEFINED, size, start)
     first = tiff.directory(

@@ -16,6 +16,7 @@ from dualpix import InputError, ParameterError, cli
 from dualpix.camera.sensor import PIXEL_APP
 from dualpix.io import _heif, pairs, probe, read_image, read_one, read_pair
 from dualpix.io.orientation import as_stored, upright
+from dualpix.io.photos import load_photo, read_photo
 from dualpix.io.shot import Shot, read_shot
 from image_files import by_opencv, exif, jpeg_with, save, segment
 from test_captures import capture, pgm
@@ -185,6 +186,60 @@ def test_an_output_never_replaces_the_other_view(tmp_path, call):
     assert code == 2
     assert "is an input and would be overwritten" in err
     assert right.read_bytes() == before
+
+
+# ---- photos --------------------------------------------------------------------------------------
+
+
+def test_the_photo_of_one_file_is_that_of_its_map(tmp_path):
+    plain = save(tmp_path, by_opencv(".png", LEFT), "plain.png")
+    both = save(tmp_path, by_opencv(".png", np.concatenate([LEFT, RIGHT], 1)), "both.png")
+    two = save(tmp_path, pages(LEFT, RIGHT), "two.tif")
+    for path, options, expected in (
+        (plain, {}, LEFT),
+        (both, {}, np.concatenate([LEFT, RIGHT], 1)),
+        (both, {"layout": "side-by-side"}, LEFT),
+        (both, {"layout": "side-by-side", "first": "right"}, RIGHT),
+        (two, {}, LEFT),
+        (two, {"first": "right"}, RIGHT),
+    ):
+        np.testing.assert_array_equal(read_photo(path, **options), expected)
+    views = capture(tmp_path / "data", "one", (60, 80))
+    assert read_photo(tmp_path / "data").shape == (*views["left"].shape, 3)
+    np.testing.assert_array_equal(load_photo(LEFT, "photo"), LEFT)
+    for wrong in ("", tmp_path / "missing.png", tmp_path):
+        with pytest.raises(InputError):
+            load_photo(wrong, "photo")
+
+
+def test_a_turned_mpo_is_upright_as_photo(tmp_path):
+    orientation = Image.Exif()
+    orientation[274] = 6
+    path = save(tmp_path, mpo(LEFT, RIGHT, exif=orientation), "turned.mpo")
+    assert np.abs(read_photo(path).astype(int) - upright(LEFT, 6)).max() <= 3
+
+
+@pytest.mark.parametrize("first", ["left", "right"])
+def test_a_cloud_of_halves_shows_the_left_one(tmp_path, call, first):
+    path = save(tmp_path, by_opencv(".png", np.concatenate([LEFT, RIGHT], 1)), "both.png")
+    out = tmp_path / f"{first}.exr"
+    line = ("disparity", path, "--layout", "side-by-side", "--first", first, "--range", "-4", "4", "-o", out)
+    assert call(*line)[0] == 0
+    OpenEXR = pytest.importorskip("OpenEXR")
+    light = OpenEXR.File(str(out), separate_channels=True).channels()["R"].pixels
+    display = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    np.testing.assert_allclose(255 * display, LEFT if first == "left" else RIGHT, atol=0.01)
+
+
+def test_a_guide_of_another_size_is_the_photo_too(tmp_path, call):
+    views = [save(tmp_path, by_opencv(".png", view), f"{name}.png") for name, view in (("l", LEFT), ("r", RIGHT))]
+    guide = save(tmp_path, by_opencv(".png", cv2.resize(LEFT, None, fx=2, fy=2)), "guide.png")
+    out = tmp_path / "out.ply"
+    assert call("disparity", *views, "--guide", guide, "--range", "-4", "4", "-o", out)[0] == 0
+    code, _, err = call("disparity", *views, "--photo", guide, "--range", "-4", "4", "-o", tmp_path / "no.ply")
+    assert code == 2
+    assert "guide.png" in err
+    assert not (tmp_path / "no.ply").exists()
 
 
 # ---- guides --------------------------------------------------------------------------------------

@@ -227,16 +227,16 @@ def test_the_views_are_turned_as_the_camera_says(write):
 def test_the_picture(write):
     for name in ("plain.dng", "canon.cr2"):
         path = write(RAWS[name], name)
-        picture, frames = raw.read_picture(path), raw.read_frames(path)
+        (picture, _), frames = raw.read_picture(path), raw.read_frames(path)
         assert picture.shape == (*frames.both.shape, 3)
         assert picture.dtype == np.uint16
-        linear = raw.read_picture(path, linear=True)
+        linear, _ = raw.read_picture(path, linear=True)
         assert linear.mean() < picture.mean()
     # Black is black in every colour, though LibRaw takes the levels of this file for those of colours.
     dark = np.zeros(SHAPE, np.int64)
     dark[20:, :] = 4000
     data = without_tag(dng(*frames_of(dark, dark), black=(512, 512)), 50713)
-    assert raw.read_picture(write(data), linear=True)[:16].max() <= 64
+    assert raw.read_picture(write(data), linear=True)[0][:16].max() <= 64
 
 
 # ---- which half ----------------------------------------------------------------------------------

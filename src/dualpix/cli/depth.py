@@ -8,7 +8,7 @@ import click
 
 from ..errors import InputError, OutputError, ParameterError
 from .look import Look, file_and_notes
-from .options import Command, echo_json, file_path, force_option, given, json_option, look_options, point, quiet_option
+from .options import Command, file_path, force_option, given, json_option, look_options, point, quiet_option, report
 
 if TYPE_CHECKING:
     from ..camera.metric import Depth
@@ -122,12 +122,7 @@ def depth(
         if uncertainty is not None and found is not None:
             files.write(uncertainty, _uncertainty(uncertainty, found))
         files.write(outputs["sidecar"], to_json(record).encode())
-    for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
-    if as_json:
-        echo_json(record)
-    elif not quiet:
-        click.echo(_summary(record))
+    report(record, _summary, as_json, quiet, warnings)
 
 
 def _check_options(relative: bool, confidence: str | None, uncertainty: str | None, numbers: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ from .look import Look, file_and_notes
 from .options import (
     Command,
     OptionalArgument,
-    echo_json,
     file_path,
     force_option,
     given,
@@ -20,6 +19,7 @@ from .options import (
     look_options,
     quiet_option,
     reading_options,
+    report,
     threads_option,
 )
 from .progress import progress_bar
@@ -149,10 +149,7 @@ def disparity(
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
-    inputs = {
-        **_views(left, right),
-        **given(guide=guide, config=config, calibration=calibration, photo=look["photo"]),
-    }
+    inputs = _views(left, right) | given(guide=guide, config=config, calibration=calibration, photo=look["photo"])
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, params, style, force) as files:
         from ..method import api
@@ -178,12 +175,7 @@ def disparity(
         result = _within_format(result, style.is_kitti(output), lens)
         record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
         _write(files, outputs, result, record, style)
-    for warning in result.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    if as_json:
-        echo_json(record)
-    elif not quiet:
-        click.echo(_summary(record))
+    report(record, _summary, as_json, quiet, result.warnings)
 
 
 # ---- before matching -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -120,3 +120,19 @@ def echo_json(record: dict[str, Any]) -> None:
     from ..io.sidecar import to_json
 
     click.echo(to_json(record))
+
+
+def report(
+    record: dict[str, Any],
+    summary: Callable[[dict[str, Any]], str],
+    as_json: bool,
+    quiet: bool = False,
+    warnings: Iterable[str] = (),
+) -> None:
+    """Print warnings on stderr, then the record as JSON or its summary."""
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        echo_json(record)
+    elif not quiet:
+        click.echo(summary(record))

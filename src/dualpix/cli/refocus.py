@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .options import Command, echo_json, file_path, force_option, json_option, point, quiet_option, threads_option
+from .options import Command, file_path, force_option, json_option, point, quiet_option, report, threads_option
 from .progress import progress_bar
 
 
@@ -119,10 +119,7 @@ def refocus(
             "inputs": {"photo": photo, "map": map},
             "outputs": outputs,
         }
-    if as_json:
-        echo_json(record)
-    elif not quiet:
-        click.echo(_summary(record))
+    report(record, _summary, as_json, quiet)
 
 
 def _numbered(path: str, count: int) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Command, echo_json, file_path, force_option, json_option, reading_options
+from .options import Command, file_path, force_option, json_option, reading_options, report
 
 if TYPE_CHECKING:
     from ..types import Image
@@ -62,12 +63,7 @@ def split(
             "outputs": [name for name, image in images.items() if image is not None],
         }
         files.write(paths[SIDECAR], to_json(record).encode())
-    for note in found.notes:
-        click.echo(f"warning: {note}", err=True)
-    if as_json:
-        echo_json(record)
-    else:
-        click.echo(_summary(output, record))
+    report(record, partial(_summary, output), as_json, warnings=found.notes)
 
 
 def _summary(output: str, record: dict[str, Any]) -> str:
