@@ -22,6 +22,7 @@ import rawpy
 import dualpix
 from dualpix.io import raw, read_image, read_map
 from dualpix.io.raw.split import TAPS
+from dualpix.io.srgb import display
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 from raw_files import cr2, dng, frames_of, mosaic
@@ -114,7 +115,7 @@ def strip() -> Image:
     path.write_bytes(cr2(*frames_of(*samples)))
     try:
         frames, (picture, _) = raw.read_frames(path), raw.read_picture(path)
-        view = raw.display(raw.split(frames, "left").left)
+        view = display(raw.split(frames, "left").left)
         found = dualpix.disparity(path, first="left", axis="x").disparity
     finally:
         path.unlink()

@@ -1,4 +1,4 @@
-"""What several test files share: where real captures are, and small textured pairs."""
+"""What several test files share: where real captures are, running a command, and small textured pairs."""
 
 import importlib.util
 import os
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dualpix import cli
 from dualpix.method.match import local_parabolas
 from dualpix.method.search import Span
 from dualpix.types import Planes
@@ -30,6 +31,17 @@ def ablation():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def call(capfd):
+    """Run a command in this process: exit code, stdout and stderr."""
+
+    def run(*args):
+        code = cli.main([str(arg) for arg in args])
+        return code, *capfd.readouterr()
+
+    return run
 
 
 @pytest.fixture

@@ -28,17 +28,6 @@ MATCH = ("disparity", "left.png", "right.png", "-o", "out.tiff", "--set", "windo
 
 
 @pytest.fixture
-def call(capfd):
-    """Run a command in this process: exit code, stdout and stderr."""
-
-    def run(*args):
-        code = cli.main([str(arg) for arg in args])
-        return code, *capfd.readouterr()
-
-    return run
-
-
-@pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The current folder, with the views of a shot in left.png and right.png."""
     monkeypatch.chdir(tmp_path)

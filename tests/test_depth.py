@@ -10,7 +10,6 @@ import pytest
 
 import dualpix
 from conftest import textured_pair
-from dualpix import cli
 from dualpix.camera.lens import Calibration
 from dualpix.camera.lens_file import read_calibration
 from dualpix.camera.metric import Metric, relative_inverse_depth
@@ -371,15 +370,6 @@ def folder(tmp_path, monkeypatch):
     save_jpeg(tmp_path / "shot.jpg", exif_block(**CAMERA))
     save_jpeg(tmp_path / "plain.jpg", b"")
     return tmp_path
-
-
-@pytest.fixture
-def call(capfd):
-    def run(*args):
-        code = cli.main([str(arg) for arg in args])
-        return code, *capfd.readouterr()
-
-    return run
 
 
 TRUTH = 1 / np.linspace(2, 0.25, 80)

@@ -19,8 +19,9 @@ from dualpix import cli
 from dualpix.errors import DualpixError, InputError, OutputError, ParameterError
 from dualpix.io import _exr, _glb, encode_map, formats, probe, read_map, write_map
 from dualpix.io._cloud import cloud, mesh
-from dualpix.io.layers import Layers, linear
+from dualpix.io.layers import Layers
 from dualpix.io.recorded import read_recorded
+from dualpix.io.srgb import linear
 
 NAN, INF = np.nan, np.inf
 RNG = np.random.default_rng(1)

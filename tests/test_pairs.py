@@ -12,7 +12,7 @@ from PIL import Image
 
 import dualpix
 from conftest import textured_pair
-from dualpix import InputError, ParameterError, cli
+from dualpix import InputError, ParameterError
 from dualpix.camera.sensor import PIXEL_APP
 from dualpix.io import _heif, pairs, probe, read_image, read_one, read_pair
 from dualpix.io.orientation import as_stored, upright
@@ -22,15 +22,6 @@ from image_files import by_opencv, exif, jpeg_with, save, segment
 from test_captures import capture, pgm
 
 LEFT, RIGHT = (np.rint(view).astype(np.uint8) for view in textured_pair((60, 80), 1.3))
-
-
-@pytest.fixture
-def call(capfd):
-    def run(*args):
-        code = cli.main([str(arg) for arg in args])
-        return code, *capfd.readouterr()
-
-    return run
 
 
 def mpo(*images, **options):

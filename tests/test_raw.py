@@ -10,7 +10,7 @@ import pytest
 import tifffile
 
 import dualpix
-from dualpix import InputError, ParameterError, cli
+from dualpix import InputError, ParameterError
 from dualpix.io import probe, raw, read_image, read_one, read_pair
 from dualpix.io.raw import files
 from dualpix.io.raw.sides import find_sides
@@ -67,15 +67,6 @@ def write(tmp_path):
         return path
 
     return save
-
-
-@pytest.fixture
-def call(capfd):
-    def run(*args):
-        code = cli.main([str(arg) for arg in args])
-        return code, *capfd.readouterr()
-
-    return run
 
 
 def same_area(frames, image):

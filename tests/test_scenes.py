@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from dualpix import OutputError, ParameterError, cli
+from dualpix import OutputError, ParameterError
 from dualpix.camera.layers import EDGE, Field
 from dualpix.camera.optics import HALF_DISC, Pupil
 from dualpix.camera.simulation import Sensor, shoot, simulate
@@ -21,17 +21,6 @@ from dualpix.scenes.stack import Stack
 from dualpix.scenes.textures import PATTERNS, fractal, paint
 
 SMALL = (72, 48)  # width and height
-
-
-@pytest.fixture
-def call(capfd):
-    """Run a command in this process: exit code, stdout and stderr."""
-
-    def run(*args):
-        code = cli.main([str(arg) for arg in args])
-        return code, *capfd.readouterr()
-
-    return run
 
 
 def contents(folder):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..io.layers import finite_range
 from ..types import Map
 
 LENS, SENSOR = "lens", "sensor"
@@ -120,9 +121,6 @@ class Depth:
 
 def relative_inverse_depth(d: Map) -> Map:
     """Inverse depth up to an unknown scale and offset: 0 is the farthest disparity of the map, 1 the nearest."""
-    finite = np.isfinite(d)
-    if not finite.any():
-        return np.full_like(d, np.nan)
-    low, high = float(d.min(where=finite, initial=np.inf)), float(d.max(where=finite, initial=-np.inf))
+    low, high = finite_range(d)
     level = (d.astype(np.float64) - low) / (high - low) if high > low else np.zeros(d.shape)
-    return np.where(finite, level, np.nan).astype(np.float32)
+    return np.where(np.isfinite(d), level, np.nan).astype(np.float32)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from ..errors import OutputError
-from .options import Command, file_path, force_option, json_option, quiet_option, threads_option
+from .options import Command, file_path, force_option, json_option, output_option, quiet_option, threads_option
 from .progress import progress_bar
 
 
 @click.command(cls=Command)
-@click.option("-o", "--output", type=file_path, metavar="FILE.json", required=True, help="Calibration to write.")
+@output_option("Calibration to write.", "FILE.json")
 @click.option(
     "--white",
     type=(file_path, file_path),

@@ -8,7 +8,18 @@ import click
 
 from ..errors import InputError, OutputError, ParameterError
 from .look import Look, file_and_notes
-from .options import Command, file_path, force_option, given, json_option, look_options, point, quiet_option, report
+from .options import (
+    Command,
+    file_path,
+    force_option,
+    given,
+    json_option,
+    look_options,
+    output_option,
+    point,
+    quiet_option,
+    report,
+)
 
 if TYPE_CHECKING:
     from ..camera.metric import Depth
@@ -26,14 +37,7 @@ def known_point(value: str) -> tuple[float, float, float]:
 
 @click.command(cls=Command)
 @click.argument("map", type=file_path)
-@click.option(
-    "-o",
-    "--output",
-    type=file_path,
-    metavar="OUT",
-    required=True,
-    help="Depth to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.",
-)
+@output_option("Depth to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.")
 @click.option(
     "--calibration",
     type=file_path,

@@ -17,6 +17,7 @@ from .options import (
     given,
     json_option,
     look_options,
+    output_option,
     quiet_option,
     reading_options,
     report,
@@ -34,14 +35,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("left", type=file_path)
 @click.argument("right", cls=OptionalArgument, type=file_path, metavar="RIGHT", required=False)
-@click.option(
-    "-o",
-    "--output",
-    type=file_path,
-    metavar="OUT",
-    required=True,
-    help="Map to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.",
-)
+@output_option("Map to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.")
 @reading_options
 @click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
 @click.option(

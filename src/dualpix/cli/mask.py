@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import click
 
-from .options import Command, file_path, force_option, quiet_option
+from .options import Command, file_path, force_option, output_option, quiet_option
 
 SUFFIXES = (".png", ".tif", ".tiff", ".pfm", ".npy", ".exr")
 
 
 @click.command(cls=Command)
 @click.argument("map", type=file_path)
-@click.option(
-    "-o",
-    "--output",
-    type=file_path,
-    metavar="OUT",
-    required=True,
-    help="Mask to write: .png (16 bit), .tif, .tiff, .pfm, .npy or .exr.",
-)
+@output_option("Mask to write: .png (16 bit), .tif, .tiff, .pfm, .npy or .exr.")
 @click.option("--from", "low", type=float, required=True, metavar="D", help="Start of the range. May be -inf.")
 @click.option("--to", "high", type=float, required=True, metavar="D", help="End of the range. May be inf.")
 @click.option("--soft", type=float, default=0.0, metavar="D", help="Width of the ramp outside each end.")

@@ -58,6 +58,11 @@ cache_option = click.option(
 )
 
 
+def output_option(help: str, metavar: str = "OUT") -> Callable[[_Function], _Function]:
+    """The option ``-o``, which must be given."""
+    return click.option("-o", "--output", type=file_path, metavar=metavar, required=True, help=help)
+
+
 def first_option(function: _Function) -> _Function:
     """The option ``--first``."""
     return click.option(

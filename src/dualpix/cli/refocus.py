@@ -8,21 +8,24 @@ from typing import Any
 
 import click
 
-from .options import Command, file_path, force_option, json_option, point, quiet_option, report, threads_option
+from .options import (
+    Command,
+    file_path,
+    force_option,
+    json_option,
+    output_option,
+    point,
+    quiet_option,
+    report,
+    threads_option,
+)
 from .progress import progress_bar
 
 
 @click.command(cls=Command)
 @click.argument("photo", type=file_path)
 @click.argument("map", type=file_path)
-@click.option(
-    "-o",
-    "--output",
-    type=file_path,
-    metavar="OUT",
-    required=True,
-    help="Picture to write: .png, .tif, .tiff, .jpg or .jpeg.",
-)
+@output_option("Picture to write: .png, .tif, .tiff, .jpg or .jpeg.")
 @click.option("--focus", type=point, metavar="X,Y", help="Point of PHOTO to focus on, in pixels from its top left.")
 @click.option(
     "--focus-depth", type=float, metavar="Z", help="Distance to focus on, in metres. MAP must be one of dualpix depth."

@@ -6,7 +6,7 @@ import re
 
 import click
 
-from .options import Command, file_path, force_option, optics_option, quiet_option
+from .options import Command, force_option, optics_option, output_option, quiet_option
 from .progress import progress_bar
 
 
@@ -18,9 +18,7 @@ def _size(context: click.Context, _: click.Parameter, text: str) -> tuple[int, i
 
 
 @click.command(cls=Command)
-@click.option(
-    "-o", "--output", type=file_path, metavar="DIR", required=True, help="Folder to write to. Made if missing."
-)
+@output_option("Folder to write to. Made if missing.", "DIR")
 @click.option("--count", type=int, default=50, help="Number of scenes.")
 @click.option("--seed", type=int, default=0, help="The same seed gives the same scenes.")
 @click.option("--size", callback=_size, default="640x448", metavar="WIDTHxHEIGHT", help="Size of the views, in pixels.")

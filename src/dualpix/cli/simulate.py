@@ -7,15 +7,13 @@ import os
 import click
 
 from ..errors import InputError
-from .options import Command, file_path, force_option, optics_option
+from .options import Command, file_path, force_option, optics_option, output_option
 
 
 @click.command(cls=Command)
 @click.argument("image", type=file_path)
 @click.argument("disparity", type=file_path)
-@click.option(
-    "-o", "--output", type=file_path, metavar="DIR", required=True, help="Folder to write to. Made if missing."
-)
+@output_option("Folder to write to. Made if missing.", "DIR")
 @optics_option("half-disc by default.")
 @click.option("--noise", type=float, default=0.0, help="Standard deviation of the noise. Black is 0 and white is 1.")
 @click.option("--shot-noise", type=float, default=0.0, help="Variance of the noise of the light itself, at white.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Command, file_path, force_option, json_option, reading_options, report
+from .options import Command, file_path, force_option, json_option, output_option, reading_options, report
 
 if TYPE_CHECKING:
     from ..types import Image
@@ -19,9 +19,7 @@ PICTURE, SIDECAR = "picture.tiff", "split.json"
 
 @click.command(cls=Command)
 @click.argument("file", type=file_path)
-@click.option(
-    "-o", "--output", type=file_path, metavar="DIR", required=True, help="Folder to write to. Made if missing."
-)
+@output_option("Folder to write to. Made if missing.", "DIR")
 @click.option("--linear", is_flag=True, help="Write linear light instead of display brightness (sRGB). For raw files.")
 @reading_options
 @json_option

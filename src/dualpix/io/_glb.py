@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ._cloud import Points, Triangles, mesh, step_for
-from .layers import Colours, Layers, linear
+from .layers import Colours, Layers
+from .srgb import linear
 
 MOST_POINTS = 500_000  # A larger map is thinned out evenly.
 _FLOAT, _UNSIGNED, _VERTICES, _INDICES = 5126, 5125, 34962, 34963  # numbers of the glTF standard

@@ -23,7 +23,7 @@ _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR = 0, 1, 2, 3, 6
 _KINDS = (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR)
 _SENSOR_KINDS = (32803, 34892)  # colour filter array, linear raw
 _SEPARATE_PLANES = 2
-_DNG_VERSION, _ORIENTATION = 50706, 274
+_DNG_VERSION, _ORIENTATION, _SHORT = 50706, 274, 3
 _MOST_NAMED = 6  # images listed in an error
 _UNCOMPRESSED = 1
 _PLAIN_COMPRESSIONS = (_UNCOMPRESSED, 8, 32773, 32946)  # none, deflate, PackBits, old deflate
@@ -43,6 +43,17 @@ def decode(data: bytes) -> Image:
     """Return the pixels as stored. Palette and 1-bit images become uint8; white is the largest value."""
     with _page(data) as page:
         return _pixels(data, page)
+
+
+def encode(image: Image, orientation: int = UPRIGHT) -> memoryview:
+    """Return an image or a map, as it is, in one uncompressed page."""
+    import tifffile
+
+    turned = [(_ORIENTATION, _SHORT, 1, orientation, True)] if orientation != UPRIGHT else []
+    kind = "rgb" if image.ndim == 3 else "minisblack"
+    file = BytesIO()
+    tifffile.imwrite(file, image, photometric=kind, metadata=None, extratags=turned)
+    return file.getbuffer()
 
 
 def _header(page: Any) -> Header:

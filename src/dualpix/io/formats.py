@@ -3,12 +3,11 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 from ..errors import OutputError, ParameterError
 from ..types import Map, StrPath
-from . import _dynamic_depth, _exr, _glb, _map_png, _npy, _pfm, _ply
+from . import _dynamic_depth, _exr, _glb, _map_png, _npy, _pfm, _ply, _tiff
 from ._extra import missing
 from .layers import METRES, PIXELS, Layers
 
@@ -69,14 +68,6 @@ class Format:
     takes_photo: bool = False
 
 
-def _tiff(values: Map) -> memoryview:
-    import tifffile
-
-    file = BytesIO()
-    tifffile.imwrite(file, values, photometric="minisblack", metadata=None)
-    return file.getbuffer()
-
-
 def _png(layers: Layers, style: Style) -> bytes:
     kind = style.kind(layers.unit)
     if kind == "kitti":
@@ -87,8 +78,8 @@ def _png(layers: Layers, style: Style) -> bytes:
 
 
 _FLOATS = {
-    ".tif": Format(lambda layers, _: _tiff(layers.values)),
-    ".tiff": Format(lambda layers, _: _tiff(layers.values)),
+    ".tif": Format(lambda layers, _: _tiff.encode(layers.values)),
+    ".tiff": Format(lambda layers, _: _tiff.encode(layers.values)),
     ".pfm": Format(lambda layers, _: _pfm.encode(layers.values)),
     ".npy": Format(lambda layers, _: _npy.encode(layers.values)),
 }

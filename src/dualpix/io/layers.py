@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..types import Image, Map, full_scale, same_size
+from .srgb import linear
 
 PIXELS, METRES, RELATIVE = "px", "m", "relative"  # units of a map
 UNITS = (PIXELS, METRES, RELATIVE)
@@ -100,12 +101,6 @@ def finite_range(values: npt.NDArray[Any]) -> tuple[float, float]:
     if not finite.any():
         return 0.0, 0.0
     return float(values.min(where=finite, initial=np.inf)), float(values.max(where=finite, initial=-np.inf))
-
-
-def linear(display: Map) -> Map:
-    """The linear light of sRGB values, both 0 to 1."""
-    bright = ((display + np.float32(0.055)) / np.float32(1.055)) ** np.float32(2.4)
-    return np.asarray(np.where(display <= 0.04045, display / np.float32(12.92), bright), np.float32)
 
 
 def _three(pixels: Image) -> Image:

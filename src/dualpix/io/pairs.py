@@ -16,6 +16,7 @@ from ._format import Bytes, FormatError
 from ._reader import CANON_RAW, ImageInfo, check_pixels, mapped, probe
 from .captures import find_capture, read_capture
 from .images import as_image, load_image, read_views, with_guide
+from .srgb import display
 
 __all__ = ["LAYOUTS", "SIDES", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
 
@@ -156,7 +157,7 @@ def _from_raw(name: str, first: str | None, developed: bool) -> Pair:
     frames = raw.read_frames(name)
     found = raw.split(frames, first)
     note = found.sides.note(name)
-    left, right = (raw.display(view) for view in (found.left, found.right))
+    left, right = (display(view) for view in (found.left, found.right))
     clipped = found.clipped if found.clipped.any() else None
     orientation, notes = frames.orientation, (note,) if note else ()
     del frames, found

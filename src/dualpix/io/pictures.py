@@ -1,12 +1,12 @@
 """Pictures out, by suffix: PNG, TIFF or JPEG."""
 
 import os
-from io import BytesIO
 
 import numpy as np
 
 from ..errors import OutputError
 from ..types import Image, StrPath, full_scale
+from . import _tiff
 from .images import encode_png
 
 __all__ = ["check_picture_path", "encode_picture"]
@@ -32,16 +32,8 @@ def encode_picture(path: StrPath, image: Image) -> bytes | memoryview:
     if suffix == ".png":
         return encode_png(image)
     if suffix in (".tif", ".tiff"):
-        return _encode_tiff(image)
+        return _tiff.encode(image)
     return _encode_jpeg(image)
-
-
-def _encode_tiff(image: Image) -> memoryview:
-    import tifffile
-
-    file = BytesIO()
-    tifffile.imwrite(file, image, photometric="rgb" if image.ndim == 3 else "minisblack", metadata=None)
-    return file.getbuffer()
 
 
 def _encode_jpeg(image: Image) -> bytes:

@@ -1,7 +1,6 @@
 """The views of one file as pictures of their own, for ``dualpix split``."""
 
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,11 @@ import numpy as np
 from ..errors import InputError
 from ..types import Image, StrPath
 from ..version import version
-from . import raw
+from . import _tiff, raw
 from .pairs import kind_of, read_one
 from .raw.split import record as raw_record
 from .shot import read_shot
-
-_ORIENTATION, _SHORT = 274, 3
+from .srgb import display
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +78,7 @@ def split_file(path: StrPath, *, linear: bool = False, layout: str | None = None
 def _split_raw(path: StrPath, linear: bool, first: str | None) -> Views:
     frames = raw.read_frames(path)
     found = raw.split(frames, first)
-    left, right = (view if linear else raw.display(view) for view in (found.left, found.right))
+    left, right = (view if linear else display(view) for view in (found.left, found.right))
     note = found.sides.note(str(path))
     record = {
         "dualpix": version(),
@@ -95,18 +93,8 @@ def _split_raw(path: StrPath, linear: bool, first: str | None) -> Views:
 
 def encode_tiff16(image: Image, orientation: int = 1) -> memoryview:
     """Return an image as TIFF with 16 bits: floats from 0 to 1 are scaled, 8 bits are widened."""
-    import tifffile
-
     if image.dtype.kind == "f":
         image = np.rint(np.clip(image, 0, 1) * np.float32(65535)).astype(np.uint16)
     elif image.dtype == np.uint8:
         image = image.astype(np.uint16) * np.uint16(257)
-    file = BytesIO()
-    tifffile.imwrite(
-        file,
-        image,
-        photometric="rgb" if image.ndim == 3 else "minisblack",
-        metadata=None,
-        extratags=[(_ORIENTATION, _SHORT, 1, orientation, True)],
-    )
-    return file.getbuffer()
+    return _tiff.encode(image, orientation)

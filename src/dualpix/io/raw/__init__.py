@@ -3,7 +3,7 @@
 from .files import Frames, check_installed, describe, read_frames, read_picture
 from .levels import Levels
 from .sides import Sides, find_sides
-from .split import Split, display, split
+from .split import Split, split
 
 __all__ = [
     "Frames",
@@ -12,7 +12,6 @@ __all__ = [
     "Split",
     "check_installed",
     "describe",
-    "display",
     "find_sides",
     "read_frames",
     "read_picture",

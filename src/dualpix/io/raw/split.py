@@ -72,14 +72,6 @@ def halves(frames: Frames) -> tuple[Map, Map]:
     return half, both
 
 
-def display(light: Map) -> Map:
-    """The sRGB curve: linear light, 0 to 1, as a screen expects it."""
-    light = np.clip(light, 0, 1)
-    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.power(light, np.float32(1 / 2.4)) - 0.055).astype(
-        np.float32
-    )
-
-
 def record(frames: Frames, found: Split) -> dict[str, Any]:
     """What a sidecar says about the split."""
     return {
