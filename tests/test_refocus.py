@@ -299,6 +299,11 @@ def test_a_map_in_metres_blurs_like_its_disparities(folder):
     assert np.abs(read_image("at.tif").astype(int) - same).max() <= 2
 
 
+def test_python_reads_the_unit_of_a_map(folder):
+    of_px, of_metres = (refocus("photo.png", path, focus=1.0, aperture=2) for path in ("d.tiff", "z.tiff"))
+    assert np.abs(of_px.astype(int) - of_metres).max() <= 1
+
+
 FOCUS, APERTURE = ("--focus", "10,20"), ("--aperture", "2")
 METRES = ("photo.png", "z.tiff", "-o", "out.png", *APERTURE)
 

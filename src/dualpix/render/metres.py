@@ -1,4 +1,4 @@
-"""Maps in metres for refocusing: blur is proportional to disparity, so metres are turned back into it."""
+"""Maps for refocusing, without holes. Blur is proportional to disparity, so metres are turned back into it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..filters import fill_holes
 from ..io.layers import METRES, RELATIVE
 from ..io.recorded import read_recorded
 from ..types import Map, StrPath
-from .refocusing import filled
 
 
 class FocusMap(NamedTuple):
@@ -59,6 +59,20 @@ def read_focus_map(path: StrPath) -> FocusMap:
     if not all(isinstance(numbers.get(name), int | float) for name in ("inverse_focus", "a", "lens_to_sensor")):
         raise InputError(f"{path}: its sidecar does not say how metres follow from disparities: write the map again")
     return FocusMap(filled(_disparity(values, numbers).astype(np.float32), str(path)), numbers, str(path))
+
+
+def filled(d: Map, name: str) -> Map:
+    """Return the map without holes. Errors call it `name`.
+
+    Raises
+    ------
+    InputError
+        If no pixel has a value.
+    """
+    missing = ~np.isfinite(d)
+    if missing.all():
+        raise InputError(f"{name}: has no valid pixel: give a map with values")
+    return fill_holes(np.where(missing, np.float32(np.nan), d)) if missing.any() else d
 
 
 def _disparity(z: Any, metric: dict[str, Any]) -> Any:

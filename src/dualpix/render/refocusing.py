@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import InputError
-from ..filters import fill_holes
 from ..filters.common import as_map
-from ..io import read_map
 from ..io.photos import load_photo
 from ..params.rules import Choice, Real, Rule, check
 from ..run import thread_count
 from ..types import Image, Map, StrPath, same_size
+from .metres import filled, read_focus_map
 from .openings import SHAPES, openings
 
 RADIUS = 3 * math.pi / 8  # px of blur radius at 1 px of disparity: the centroids of the halves of a disc are |d| apart
@@ -49,8 +48,8 @@ def refocus(
         The path of an image or of a file with two views, such as a raw file; or HxW or HxWx3 (RGB), uint8, uint16 or
         float in [0, 1].
     disparity
-        A path, or an HxW map in pixels of the photo: ``x_left - x_right``, larger is nearer. NaN is filled from its
-        surroundings.
+        The path of a map by `dualpix disparity` or `dualpix depth`, or an HxW array in pixels of the photo: ``x_left -
+        x_right``, larger is nearer. NaN is filled from its surroundings.
     focus
         What is sharp: a point (x, y) of the photo, from 0 at its left and top; or a disparity in pixels.
     aperture
@@ -76,9 +75,11 @@ def refocus(
     """
     lens = Lens(aperture, shape, linear)
     image = load_photo(photo, "photo", linear)
-    d = read_map(disparity) if isinstance(disparity, (str, os.PathLike)) else as_map("disparity", disparity)
+    if isinstance(disparity, (str, os.PathLike)):
+        d = read_focus_map(disparity).d
+    else:
+        d = filled(as_map("disparity", disparity), "disparity")
     same_size(("photo", image.shape), ("disparity", d.shape))
-    d = filled(d)
     return lens.blur(image, d, focus_of(d, focus), thread_count(threads))
 
 
@@ -126,20 +127,6 @@ class Lens:
         chords = openings(self.shape, *d.shape)
         _core.refocus(pixels, d, chords, out, focus=focus, gain=self.gain, linear=self.linear, threads=threads)
         return out.reshape(image.shape)
-
-
-def filled(d: Map, name: str = "disparity") -> Map:
-    """Return the map without holes. Errors call it `name`.
-
-    Raises
-    ------
-    InputError
-        If no pixel has a value.
-    """
-    missing = ~np.isfinite(d)
-    if missing.all():
-        raise InputError(f"{name}: has no valid pixel: give a map with values")
-    return fill_holes(np.where(missing, np.float32(np.nan), d)) if missing.any() else d
 
 
 def focus_of(d: Map, focus: Focus) -> float:
