@@ -13,6 +13,7 @@ from PIL import Image
 import dualpix
 from conftest import textured_pair
 from dualpix import InputError, ParameterError
+from dualpix.camera.metric import Metric
 from dualpix.camera.sensor import PIXEL_APP
 from dualpix.io import _heif, pairs, probe, read_image, read_one, read_pair
 from dualpix.io.orientation import as_stored, upright
@@ -397,6 +398,8 @@ def test_info_describes_what_can_be_read(tmp_path, call):
     assert records[0]["shot"]["pixel_pitch"] == pytest.approx(1.4e-4, rel=1e-3)
     assert records[0]["shot"]["sensor_width"] == pytest.approx(0.5645, rel=1e-3)
     assert records[1]["format"] == "calibration"
+    lens.write_text(dualpix.Calibration(80, 60, metric=Metric(0.8, 2.0, 0.05)).to_json())
+    assert call("info", lens)[1].endswith("along x: metres, focus at 1.3 m\n")
 
 
 def test_info_of_a_json_that_is_no_calibration(tmp_path, call):

@@ -47,6 +47,8 @@ def _described(file: str) -> tuple[dict[str, Any], str]:
 
         lens = read_calibration(file)
         record = {"path": file, "format": "calibration", **lens.to_dict(), "white_sheets": lens.white is not None}
+        if lens.metric is not None:
+            record["focus_distance"] = lens.metric.focus_distance
         return record, _calibration_line(record)
     from ..io.inspection import file_line, file_record
 
@@ -60,6 +62,7 @@ def _calibration_line(record: dict[str, Any]) -> str:
         "lens field" if record["gain"] else None,
         f"{len(record['planes'])} planes" if record["planes"] else None,
         f"{len(record['scenes'])} scenes" if record["scenes"] else None,
+        f"metres, focus at {record['focus_distance']:.3g} m" if "metric" in record else None,
     ]
     camera = f", {record['camera']}" if record["camera"] else ""
     holds = ", ".join(part for part in parts if part) or "nothing"
