@@ -149,7 +149,7 @@ def test_guide_of_another_size(refused):
 
 
 def test_image_smaller_than_the_window(refused):
-    assert "41x41" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
+    assert "43x43" in refused(*match("tiny.png", "tiny.png"), "--range", "-2", "2", names="window")
 
 
 def test_pictures_of_the_pixel_capture_app_need_their_aspect(refused):

@@ -223,7 +223,7 @@ def test_planes_are_matched_in_even_views():
 def test_planes_are_checked_as_pairs_are(monkeypatch):
     """Before any is matched: their size, and the memory that they need."""
     monkeypatch.setattr("dualpix.camera.calibrate.disparity", None)
-    with pytest.raises(InputError, match="is 36x35 pixels, smaller than the matching window of 41x41"):
+    with pytest.raises(InputError, match="is 36x35 pixels, smaller than the matching window of 43x43"):
         calibrate(planes=[pictured(1.3, (35, 36))])
     monkeypatch.setattr("dualpix.method.memory.available", lambda: 0.01)
     with pytest.raises(InputError, match="GB of memory"):
