@@ -14,8 +14,8 @@ SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error of a match as a product of powers, and that of the lens as a share of the span of the disparities.
 # Both are fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": 0.125, "near": 0.388, "far": 0.153, "texture": -0.128, "curvature": -0.114, "bias": 0.292}
-LENS = 0.026
+SIGMA = {"constant": -0.002, "near": 0.388, "far": 0.161, "texture": -0.108, "curvature": -0.1, "bias": 0.268}
+LENS = 0.024
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, BIAS, NEAR, FAR = 5, 5, 5, 11  # sides of the windows of the signs, in such steps
 STEP, LEAST_BIAS = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
@@ -127,8 +127,8 @@ def bias_of(evidence: Parabolas, d: Map) -> Map:
     # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
     weight = np.where(np.isfinite(v), A, np.float32(0))
     apart = weight * np.clip(v - here, -FARTHEST, FARTHEST)
-    bias: Map = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
-    return _mean(bias, BIAS)
+    off = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
+    return _mean(np.asarray(off, np.float32), BIAS)
 
 
 def mean_curvature(A: Map) -> Map:
