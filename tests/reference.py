@@ -360,18 +360,20 @@ def window_mean(values, side):
 
 
 def bias(v, a, d):
-    """|sum a (v - d)| / sum a around every 4th pixel; v: vertices of the matches, -inf for none."""
+    """The mean of |sum a (v - d)| / sum a around every 4th pixel; v: vertices of the matches, -inf for none."""
     a = np.where(np.isfinite(v), a, 0)[::4, ::4]
     apart = np.clip(np.where(np.isfinite(v), v - d, 0), -3, 3)[::4, ::4]
     total = window_mean(a, 5)
-    return np.abs(np.divide(window_mean(a * apart, 5), total, out=np.zeros_like(total), where=total > 0))
+    return window_mean(
+        np.abs(np.divide(window_mean(a * apart, 5), total, out=np.zeros_like(total), where=total > 0)), 5
+    )
 
 
-def expected_error(alpha, A, d, coarse_d, bias, exponents):
-    """sigma = exp(constant) * product of powers, at every 4th pixel.
+def expected_error(alpha, A, d, coarse_d, bias, exponents, lens):
+    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture)^2, at every 4th pixel.
 
     Of: the span of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the
-    pixel, the curvature A of the belief, the bias, and the span of the picture.
+    pixel, the curvature A of the belief, and the bias.
     """
     low, high = np.percentile(coarse_d, [2, 98])
     powers = {
@@ -380,11 +382,9 @@ def expected_error(alpha, A, d, coarse_d, bias, exponents):
         "texture": window_mean(alpha[::4, ::4], 5) + 1e-5,
         "curvature": A[::4, ::4] + 1e-5,
         "bias": bias + 0.01,
-        "span": 2 * (high - low) + 0.02,
     }
-    return np.exp(exponents["constant"]) * np.prod(
-        np.broadcast_arrays(*(powers[k] ** exponents[k] for k in powers)), axis=0
-    )
+    match = np.exp(exponents["constant"]) * np.prod([powers[k] ** exponents[k] for k in powers], axis=0)
+    return np.hypot(match, lens * 2 * (high - low))
 
 
 def relief_factor(d, relief):
@@ -395,11 +395,11 @@ def relief_factor(d, relief):
 def polish(d, step, scales=3):
     """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2.
 
-    Before that, what it changes in the halved map, with half the eps, is added.
+    Before that, what it changes in the halved map, with a third of the eps, is added.
     """
     if scales > 1:
         half = pyramid_down(d)
-        d = d + upsample(polish(half, step / np.sqrt(2), scales - 1) - half, d.shape)
+        d = d + upsample(polish(half, step / np.sqrt(3), scales - 1) - half, d.shape)
 
     def mean(values):
         h, w = values.shape

@@ -5,6 +5,7 @@ import pytest
 
 import reference
 from dualpix.method.confidence import (
+    LENS,
     SIGMA,
     absolute_confidence,
     bias_of,
@@ -12,7 +13,6 @@ from dualpix.method.confidence import (
     mean_curvature,
     near_texture,
     seen_from_finer,
-    signs_of_error,
     smoothness,
     texture,
 )
@@ -60,7 +60,7 @@ def test_the_expected_error_agrees_with_the_oracle(shape):
     quarter = [(n + 3) // 4 for n in shape]
     coarse, bias = RNG.uniform(-1, 1, half), RNG.uniform(0, 1, quarter).astype(np.float32)
     found = expected_error(belief(A, alpha, coarse, bias=bias), d.astype(np.float32), 2)
-    expected = reference.expected_error(alpha, A, d, coarse, bias, SIGMA)
+    expected = reference.expected_error(alpha, A, d, coarse, bias, SIGMA, LENS)
     assert found.shape == shape
     np.testing.assert_allclose(found, reference.upsample(reference.upsample(expected, half), shape), rtol=1e-3)
 
@@ -70,14 +70,9 @@ def test_without_a_coarser_scale_its_own_disparities_count_twice():
     near = reference.span(d[::4, ::4], 5) + 0.02
     expected = np.exp(SIGMA["constant"]) * near ** (SIGMA["near"] + SIGMA["far"])
     expected *= (100 + 1e-5) ** (SIGMA["texture"] + SIGMA["curvature"]) * 0.01 ** SIGMA["bias"]
-    expected *= (np.ptp(np.percentile(d, [2, 98])) + 0.02) ** SIGMA["span"]
-    np.testing.assert_allclose(signed_sigma(A, d), expected, rtol=1e-3)
-
-
-def signed_sigma(A, d):
-    """sigma at every fourth pixel, without interpolation."""
-    log_sigma = SIGMA["constant"] + sum(SIGMA[k] * v for k, v in signs_of_error(belief(A), d).items())
-    return np.exp(log_sigma)
+    lens = LENS * np.ptp(np.percentile(d, [2, 98]))
+    found = expected_error(belief(A), d, 1)[::4, ::4]
+    np.testing.assert_allclose(found, np.hypot(expected, lens), rtol=1e-3)
 
 
 @pytest.mark.parametrize("shape", [(44, 60), (45, 61), (1, 1), (1, 30)])
@@ -120,7 +115,7 @@ def test_near_a_depth_edge_it_is_less_sure():
     A = np.full((200, 200), 5000)
     d = np.where(np.arange(200) < 100, 0, 1.2) * np.ones_like(A)
     row = trust(A, d)[100]
-    assert 1 - row[95:105].max() > 10 * (1 - row[20:60].min())
+    assert 1 - row[95:105].max() > 2 * (1 - row[20:60].min())
 
 
 def test_blank_regions_are_less_sure_than_texture():

@@ -27,6 +27,7 @@ PRINTED = {
     "_Pixels": {"uint8", "uint16", "float32"},
     "Sequence[_Prior]": {"collections.abc.Sequence[tuple[float32, float32, int, float, float]]"},
     "float": {"float"},
+    "bool": {"bool"},
     "int": {"int"},
     "bool": {"bool"},
     **{name: {f"dualpix._core.{name}"} for name in ENUMS},

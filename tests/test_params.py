@@ -332,7 +332,7 @@ OTHER_VALUES = {
     "jump_penalty": 7.0,
     "robust_tau": 0.4,
     "fattening": 0.05,
-    "relief": 0.5,
+    "relief": 0.0005,
     "normalize_iterations": {False: True, True: False},
     "prior_weight": 2.0,
     "prior_limit": 0.01,

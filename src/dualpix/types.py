@@ -175,9 +175,7 @@ class Signs(NamedTuple):
     def cropped(self, rows: slice, columns: slice) -> "Signs":
         """Those of a part, whose first row and column should be multiples of 4. It keeps the span of the picture."""
         at = tuple(slice(part.start // 4, (part.stop + 3) // 4) for part in (rows, columns))
-        texture, bias, spread = (
-            None if each is None else each[at].copy() for each in (self.texture, self.bias, self.spread)
-        )
+        texture, bias, spread = (None if each is None else each[at].copy() for each in self[:3])
         return Signs(texture, bias, spread, self.span)
 
 

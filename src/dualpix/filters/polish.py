@@ -20,13 +20,13 @@ def reach(scales: int = SCALES) -> int:
 def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
     """The map, smoothed where it varies by less than `step` px within 5x5 pixels, and by less in larger windows.
 
-    It is the guided filter of He, Sun and Tang (2010) with the map as its own guide and ``eps = step^2``. The map is
-    halved, and what the filter changes in the half map is added, with half the eps. So depth edges stay sharp; the
-    stairs and streaks that paths leave on slanted surfaces go.
+    It is the guided filter of He, Sun and Tang (2010) with the map as its own guide and ``eps = step^2``. Before that,
+    what it changes in the halved map, with a third of the eps, is added. So depth edges stay sharp; the stairs and
+    streaks that paths leave on slanted surfaces go.
     """
     if scales > 1:
         half = halved(d, threads)
-        change = polished(half, step / math.sqrt(2), threads, scales - 1) - half
+        change = polished(half, step / math.sqrt(3), threads, scales - 1) - half
         d = d.copy()
         _core.pyramid_up(change, d, add=True, threads=threads)
     out = np.empty_like(d)

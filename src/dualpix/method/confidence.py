@@ -12,16 +12,10 @@ from ..types import Map, Mask, Parabolas, Signs, doubled
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
-# The expected error as a product of powers, fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {
-    "constant": -0.888,
-    "near": 0.251,
-    "far": 0.019,
-    "texture": -0.06,
-    "curvature": -0.075,
-    "bias": 0.184,
-    "span": 0.41,
-}
+# The expected error of a match as a product of powers, and that of the lens as a share of the span of the disparities.
+# Both are fitted by benchmarks/sigma.py to scenes with known depth.
+SIGMA = {"constant": -0.002, "near": 0.388, "far": 0.161, "texture": -0.108, "curvature": -0.1, "bias": 0.268}
+LENS = 0.024
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, BIAS, NEAR, FAR = 5, 5, 5, 11  # sides of the windows of the signs, in such steps
 STEP, LEAST_BIAS = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
@@ -39,7 +33,7 @@ ROUGH = np.float32(0.03)  # px
 
 def margin() -> int:
     """Pixels around a tile that the expected error needs."""
-    return EVERY * (max(NEAR, FAR, TEXTURE, BIAS) // 2 + 1)
+    return EVERY * (max(NEAR // 2, FAR // 2, TEXTURE // 2, 2 * (BIAS // 2)) + 1)
 
 
 def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
@@ -47,39 +41,39 @@ def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
 
     near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
     (px). texture: the mean curvature of the matches around it. curvature: that of the belief. bias: how far the matches
-    around it lie from the belief on average (px). span: what most disparities of the picture span (px); the errors of a
-    lens grow with it.
+    around it lie from the belief on average (px).
     """
     signs = belief.signs or Signs()
     assert signs.texture is not None
     near = spread(d, EVERY, NEAR)
     far = near if signs.spread is None else 2 * signs.spread
     bias = np.zeros_like(near) if signs.bias is None else signs.bias
-    span = span_of(d) if signs.span is None else 2 * signs.span
     return {
         "near": np.log(near + STEP),
         "far": np.log(far + STEP),
         "texture": np.log(signs.texture + CURVATURE),
         "curvature": np.log(belief.A[::EVERY, ::EVERY] + CURVATURE),
         "bias": np.log(bias + LEAST_BIAS),
-        "span": np.full_like(near, math.log(span + STEP)),
     }
 
 
 def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
-    It is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth edges are unsure.
-    A pixel without any texture nearby may have any disparity of the range.
+    The error of a match is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth
+    edges are unsure. The error of the lens adds to it. A pixel without any texture nearby may have any disparity of the
+    range.
     """
     assert belief.textured is not None
     assert belief.limits is not None
-    # log sigma = c + sum of exponent * log sign
-    log_sigma: Map = np.asarray(np.float32(SIGMA["constant"]))
+    # log match = c + sum of exponent * log sign
+    log_match: Map = np.full(1, SIGMA["constant"], np.float32)
     for name, sign in signs_of_error(belief, d).items():
-        log_sigma = log_sigma + np.float32(SIGMA[name]) * sign
+        log_match = log_match + np.float32(SIGMA[name]) * sign
+    # sigma^2 = match^2 + lens^2
+    small = np.hypot(np.exp(log_match), np.float32(LENS * picture_span(belief, d)))
     half = tuple((n + 1) // 2 for n in d.shape)
-    sigma = doubled(doubled(np.exp(log_sigma), half, threads), d.shape, threads)
+    sigma = doubled(doubled(small, half, threads), d.shape, threads)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
     np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
@@ -118,6 +112,12 @@ def span_of(d: Map) -> float:
     return float(high - low)
 
 
+def picture_span(belief: Parabolas, d: Map) -> float:
+    """What most disparities of the picture span, px: by the coarser scale, which saw all of it, or by d."""
+    known = belief.signs.span if belief.signs else None
+    return span_of(d) if known is None else 2 * known
+
+
 def seen_from_finer(belief: Parabolas, d: Map) -> Signs | None:
     """What the next finer scale needs to know of the disparities d of this one."""
     return None if belief.signs is None else Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d))
@@ -130,12 +130,12 @@ def bias_of(evidence: Parabolas, d: Map) -> Map:
     wrong.
     """
     assert evidence.matched is not None
-    v, A, d = (each[::EVERY, ::EVERY] for each in (evidence.matched, evidence.A, d))
-    # |sum A (v - d)| / sum A
+    v, A, here = (each[::EVERY, ::EVERY] for each in (evidence.matched, evidence.A, d))
+    # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
     weight = np.where(np.isfinite(v), A, np.float32(0))
-    apart = weight * np.clip(v - d, -FARTHEST, FARTHEST)
-    bias = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
-    return np.asarray(bias, np.float32)
+    apart = weight * np.clip(v - here, -FARTHEST, FARTHEST)
+    off = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
+    return _mean(np.asarray(off, np.float32), BIAS)
 
 
 def mean_curvature(A: Map) -> Map:
