@@ -29,7 +29,6 @@ PRINTED = {
     "float": {"float"},
     "bool": {"bool"},
     "int": {"int"},
-    "bool": {"bool"},
     **{name: {f"dualpix._core.{name}"} for name in ENUMS},
 }
 

@@ -108,7 +108,7 @@ def spread(d: Map, every: int, side: int) -> Map:
 def span_of(d: Map) -> float:
     """What most of the disparities span, px."""
     step = max(1, math.isqrt(d.size // SAMPLE))
-    low, high = np.percentile(d[::step, ::step], MOST)
+    low, high = np.nanpercentile(d[::step, ::step], MOST)
     return float(high - low)
 
 

@@ -48,7 +48,7 @@ def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan,
     for stage, step in steps(pyramid, plan, lens, high - low):
         with run.stage(stage):
             maps = step(maps, run)
-    found = [] if plan.blank else plan.method.notes(belief.agreement, plan.search)
+    found = [] if plan.blank else plan.method.notes(belief.agreement, plan.search, maps.d)
     return Result(
         maps.d,
         maps.confidence,

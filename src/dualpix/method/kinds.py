@@ -19,7 +19,7 @@ from .aggregate import aggregate, edge_weights
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
 from .margins import Margins
 from .memory import dual_pixel_floats, stereo_floats
-from .notes import stereo_notes
+from .notes import order_notes, stereo_notes
 from .scales import Level
 from .search import FIRST_REACH, Search, Span
 from .window import window_taps
@@ -97,8 +97,8 @@ class Method(ABC):
         """What a tile needs around it at a scale that searches these disparities."""
 
     @abstractmethod
-    def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
-        """What the user should know about the match, a sentence each."""
+    def notes(self, agreement: Agreement | None, search: Search, d: Map) -> list[str]:
+        """What the user should know about the match and its upright map d, a sentence each."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,9 @@ class DualPixel(Method):
             post.margin(self.params.smoothing),
         )
 
-    def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
-        """None."""
-        return []
+    def notes(self, agreement: Agreement | None, search: Search, d: Map) -> list[str]:
+        """A warning if the views seem to be exchanged."""
+        return order_notes(d)
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Stereo(Method):
         filtered = None if self.fills_hidden else 0
         return Margins(None, aggregation.margin(self.params.aggregation), None, filtered)
 
-    def notes(self, agreement: Agreement | None, search: Search) -> list[str]:
+    def notes(self, agreement: Agreement | None, search: Search, d: Map) -> list[str]:
         """Warnings: views in the wrong order, views that do not match, a range that does not cover the scene."""
         return stereo_notes(agreement, search.order, search.limits) if agreement else []
 

@@ -1,9 +1,14 @@
-"""Warnings about a stereo pair that does not match well."""
+"""Warnings: views that seem to be exchanged, and stereo pairs that do not match well."""
 
 import math
 
-from ..types import Agreement
+import numpy as np
+
+from ..types import Agreement, Map
+from .confidence import SAMPLE, span_of
 from .search import CLEAR
+
+FALL = 0.1, 0.15  # px and share of the span: the lower third is farther than the upper one if it lies this much below
 
 UNSEEN = 0.75  # share of unconfirmed pixels; pairs that match have less than 0.5, others more than 0.8
 CROWDED = 0.005  # share of confirmed pixels within 1 px of an end of the range; below 0.001 if it covers all
@@ -39,3 +44,22 @@ def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float,
                 "not cover the scene: widen it"
             )
     return notes
+
+
+def order_notes(d: Map) -> list[str]:
+    """A warning if near and far seem to be exchanged in the upright map of a dual-pixel pair.
+
+    The blur of a dual-pixel pair is the same if the views and the sign of the disparity are exchanged. So the pixels
+    cannot tell. The scene can: in nearly all photographs the lower third is nearer than the upper third.
+    """
+    step, third = max(1, math.isqrt(d.size // SAMPLE)), len(d) // 3
+    if not third:
+        return []
+    upper, lower = (float(np.nanmedian(part[::step, ::step])) for part in (d[:third], d[-third:]))
+    fall = upper - lower
+    if not fall > max(FALL[0], FALL[1] * span_of(d)):
+        return []
+    return [
+        f"the lower third of the picture is {fall:.2f} px farther than the upper third, and in most photographs it is "
+        "nearer: if near and far are exchanged in the map, exchange the views"
+    ]
