@@ -5,6 +5,7 @@ import struct
 from dataclasses import replace
 
 import cv2
+import imagecodecs
 import numpy as np
 import pytest
 import tifffile
@@ -149,7 +150,6 @@ def test_black_levels_count_from_the_active_area_of_a_dng(write):
 
 
 def test_the_encoder_of_these_files():
-    imagecodecs = pytest.importorskip("imagecodecs")
     samples = np.random.default_rng(0).integers(0, 2**14, (6, 10, 1)).astype(np.uint16)
     np.testing.assert_array_equal(imagecodecs.ljpeg_decode(lossless_jpeg(samples)), samples[..., 0])
 
