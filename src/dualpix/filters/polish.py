@@ -25,9 +25,9 @@ def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
     streaks that paths leave on slanted surfaces go.
     """
     if scales > 1:
-        half = halved(d, threads)
+        half = halved(np.ascontiguousarray(d), threads)
         change = polished(half, step / math.sqrt(3), threads, scales - 1) - half
-        d = d.copy()
+        d = d.copy("C")
         _core.pyramid_up(change, d, add=True, threads=threads)
     out = np.empty_like(d)
     _core.polish(d, out, eps=max(step, LEAST) ** 2, threads=threads)
