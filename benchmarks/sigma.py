@@ -31,7 +31,7 @@ LEAST = 0.01  # px, added to the error
 # Bounds of exponents. More evidence must be surer, and more difference less sure. Blank regions must be unsure even if
 # most of them are right on these scenes.
 LOW = {"constant": -9.0, "texture": -1.0, "curvature": -1.0}
-HIGH = {"constant": 9.0, "texture": -0.1, "curvature": -0.1}
+HIGH = {"constant": 9.0, "texture": -0.2, "curvature": -0.1}
 RENDERED = 1 / 20  # weight of rendered scenes
 FINE = 0.3  # a tenth of the pixels whose log(error / (0.6745 sigma)) is within this is right
 ORDER = 0.1  # weight of the order
