@@ -57,8 +57,14 @@ def test_what_the_uncertainty_reaches_becomes_infinite():
     d = disparity_at([[5.0, 5.0, 5.0]]).astype(np.float32)  # 0.2 diopters
     sigma = np.array([[0.3, 0.5, INF]], np.float32)  # 0.15, 0.25 and infinitely many diopters
     found = Metric(1.0, 2.0).depth(d, sigma)
-    np.testing.assert_allclose(found.metres, [[5, INF, INF]], rtol=1e-4)
-    np.testing.assert_allclose(found.uncertainty, [[25 * 0.15, INF, INF]], rtol=1e-4)
+    np.testing.assert_allclose(found.metres, [[5, INF, NAN]], rtol=1e-4)
+    np.testing.assert_allclose(found.uncertainty, [[25 * 0.15, INF, NAN]], rtol=1e-4)
+
+
+def test_a_wrong_scale_moves_nothing_to_infinity():
+    found = Metric(0.0, 2.0, a_error=1.0).depth(np.array([[2, 0, -1]], np.float32), np.zeros((1, 3), np.float32))
+    np.testing.assert_array_equal(found.metres, [[1, INF, INF]])
+    np.testing.assert_array_equal(found.uncertainty, [[1, INF, INF]])
 
 
 def test_the_uncertainty_is_that_of_random_disparities():
@@ -122,6 +128,19 @@ def test_distances_from_the_sensor_are_converted():
     assert found.focus_distance == pytest.approx(1 + v)
 
 
+@pytest.mark.parametrize("given", [((0.12, 5.0), (0.2, -1.0)), ((0.15, 0.0), (0.25, -3.0)), ((0.19, -1), (0.25, -1.3))])
+def test_points_whose_focus_no_lens_reaches(given):
+    with pytest.raises(ParameterError, match=r"nearer than 0\.2 m"):
+        from_points([Point("p", z, d) for z, d in given], None, 0.05, "test")
+
+
+def test_a_macro_lens_comes_back():
+    f, focus = 0.1, 0.21
+    v = f / (1 - f / focus)
+    found = from_points(points(0.19 + v, 0.25 + v, focus=focus, v=v), None, f, "test")
+    assert (found.focus_distance, found.lens_to_sensor) == pytest.approx((focus + v, v), rel=1e-6)
+
+
 def test_the_thin_lens_equation():
     q, v = thin_lens(1.2, 0.05)
     assert 1 / q + v == pytest.approx(1.2)
@@ -148,6 +167,10 @@ def test_a_point_takes_the_median_around_it():
     [
         (points(0.6), None, "not enough"),
         (points(0.6, 0.6), None, "give two that differ"),
+        ([Point("p", 1, 1.0), Point("r", 1 + 1e-9, 0.0)], None, "give two that differ"),
+        ([Point("p", 1e200, 1.0), Point("r", 1e300, 0.0)], None, "give two that differ"),
+        ([Point("p", 1e-200, 1.0), Point("r", 1, 0.0)], None, "give metres"),
+        ([Point("p", 1 + 1e-9, 1.0)], 1.0, "nearer or farther"),
         ([Point("p", -1, 0.0), Point("r", 1, 1.0)], None, "above 0"),
         ([Point("p", NAN, 0.0), Point("r", 1, 1.0)], None, "above 0"),
         ([Point("p", 1, 0.0), Point("r", 2, 1.0)], None, "nearer things must have larger"),
@@ -254,7 +277,7 @@ def test_numbers_from_exif_are_approximate():
         (camera_with(focus_distance=None), "no focus distance: give --focus-distance"),
         (camera_with(aperture=None), "no aperture"),
         (camera_with(focal_length=None), "no focal length"),
-        (camera_with(sensor_width=None), "no pixel pitch"),
+        (camera_with(sensor_width=None), "no size of the sensor"),
     ],
 )
 def test_exif_that_lacks_something(camera, says):
@@ -305,7 +328,7 @@ def test_another_focus_distance_moves_the_focus():
 
 
 def test_a_calibration_of_another_size_or_without_distances():
-    with pytest.raises(InputError, match="80x60"):
+    with pytest.raises(InputError, match="made for 80x60 pixels but the map is 40x30"):
         metric_of(np.zeros((30, 40), np.float32), calibration=lens())
     with pytest.raises(InputError, match="has no distances"):
         metric_of(np.zeros((60, 80), np.float32), calibration=lens(metric=None))
