@@ -241,6 +241,19 @@ def test_sensor_from_the_35_mm_focal_length(tmp_path):
     assert found.fov((200, 300)) == pytest.approx(math.degrees(2 * math.atan(0.36)))
 
 
+def test_sensor_from_the_pixel_pitch_and_the_size_of_the_picture(tmp_path):
+    known = {name: value for name, value in CAMERA.items() if name != "width"}
+    found = read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(**known)))
+    assert found.sensor_width == pytest.approx(8 * found.pixel_pitch)
+    assert metric_of(np.zeros((8, 8), np.float32), exif=tmp_path / "a.jpg").approximate
+
+
+def test_only_a_distance_is_endless(tmp_path):
+    found = read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(f_number=INF, distance=INF)))
+    assert found.focus_distance == INF
+    assert math.isfinite(found.aperture)
+
+
 def test_focus_at_infinity(tmp_path):
     assert read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(distance=INF))).focus_distance == INF
 
@@ -438,6 +451,40 @@ def test_uncertainty_is_written(call, folder):
     np.testing.assert_allclose(u, z**2 * 0.25 / 3 / 2, rtol=1e-4)
 
 
+def test_unknown_is_not_too_far(call, folder):
+    write_map("sure.tiff", np.r_[np.zeros((30, 80)), np.full((30, 80), 0.9)])
+    options = ("--calibration", "lens.json", "--confidence", "sure.tiff")
+    code, out, _ = call("depth", "map.tiff", "-o", "z.tiff", *options)
+    assert code == 0
+    assert "50.0 % unknown" in out
+    z = read_map("z.tiff", keep_infinite=True)
+    assert np.isnan(z[:30]).all()
+    assert not np.isnan(z[30:]).any()
+
+
+def test_the_summary_lists_all_files(call, folder):
+    options = ("--calibration", "lens.json", "--confidence", "sure.tiff", "--uncertainty", "u.tiff")
+    assert call("depth", "map.tiff", "-o", "z.tiff", *options)[1].endswith("\nalso written: z.json, u.tiff\n")
+
+
+def test_a_cloud_keeps_the_size_of_things(call, folder):
+    """At the focus, the sensor is as wide as the scene times v / z."""
+    write_map("map.tiff", np.zeros((60, 80)))
+    assert call("depth", "map.tiff", "-o", "z.ply", "--exif", "shot.jpg", "--focus-distance", "0.3")[0] == 0
+    q, v = thin_lens(0.3, 0.05)
+    x, _, z = np.frombuffer((folder / "z.ply").read_bytes()[-60 * 80 * 12 :], "<f4").reshape(-1, 3).T
+    np.testing.assert_allclose(-z, 1 / q, rtol=1e-5)
+    assert np.ptp(x) == pytest.approx(0.036 / q / v * 79 / 80, rel=1e-3)
+
+
+def test_a_sidecar_is_no_calibration(call, folder):
+    assert call("depth", "map.tiff", "-o", "z.tiff", *KNOWN)[0] == 0
+    record = json.loads((folder / "z.json").read_text()) | {"calibration": {"source": "lens.json"}}
+    (folder / "z.json").write_text(json.dumps(record))
+    err = call("depth", "map.tiff", "-o", "y.tiff", "--calibration", "z.json")[2]
+    assert err.startswith("error: calibration z.json: is the sidecar of a map, not a calibration")
+
+
 def test_a_map_without_correction_is_reported(call, folder):
     record = {"dualpix": "0", "map": "map.tiff", "unit": "pixels of the input", "calibration": None}
     (folder / "map.json").write_text(json.dumps(record))
@@ -472,6 +519,7 @@ KNOWN = ("--known", "10,30=0.6", "--known", "60,30=2")
         ((*KNOWN, "--uncertainty", "u.tiff"), "give --confidence"),
         ((*KNOWN, "--confidence", "sure.tiff", "--uncertainty", "u.png"), "u.png"),
         ((*KNOWN, "--confidence", "small.tiff"), "small.tiff is 5x5"),
+        ((*KNOWN, "--confidence", "map.tiff"), "map.tiff: has values from -1.5 to 2, but a confidence is from 0 to 1"),
         ((*KNOWN, "--relative"), "leave out --known"),
         ((*KNOWN, "--photo", "photo.png"), "--photo is for"),
         ((*KNOWN, "--png", "mm"), "--png is for .png"),
@@ -491,10 +539,12 @@ def test_depth_that_cannot_be(call, folder, options, says):
     ("output", "options", "says"),
     [
         ("z.gif", (), "choose one of"),
-        ("z.jpg", (), "give --photo"),
+        ("z.jpg", (), "give the photo too"),
         ("z.jpg", ("--photo", "other.png"), "other.png is 20x10"),
         ("z.ply", ("--photo", "missing.png"), "missing.png: no such file"),
         ("z.ply", ("--fov", "200"), "between 0 and 180"),
+        ("z.tiff", ("--fov", "50"), "--fov is for .ply and .glb files"),
+        ("z.exr", ("--fov", "50"), "--fov is for .ply and .glb files"),
         ("z.png", ("--png", "kitti"), "disparities"),
         ("z.png", ("--near", "black"), "--png grey"),
         ("map.tiff", (), "is an input"),

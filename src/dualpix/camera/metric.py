@@ -112,7 +112,8 @@ class Depth:
         Distance along the axis of the lens, from `metric.origin`. inf where infinity is within the uncertainty of the
         disparity, NaN where the disparity is NaN or nothing is known of it.
     uncertainty : float32 map or None
-        Standard error, m; inf where the depth is inf, NaN where it is NaN. None if the expected error of the disparity is not known.
+        Standard error, m; inf where the depth is inf, NaN where it is NaN. None if the expected error of the
+        disparity is not known.
     metric : Metric
         The numbers that were used.
     """

@@ -18,7 +18,7 @@ def encode(layers: Layers) -> bytes:
     """Encode the surface of the map, cut at depth edges."""
     found, triangles = mesh(layers, step_for(layers.values.shape, MOST_POINTS))
     if not len(triangles):
-        raise ValueError("the map has no surface, no three neighbours have similar depth: write .ply instead")
+        raise ValueError("the map has no surface, no three neighbours have similar depth: write .ply or .tiff instead")
     kept, numbers = np.unique(triangles, return_inverse=True)  # the points that a triangle uses
     colours = None if found.colours is None else found.colours[kept]
     return _file(found.points[kept], colours, numbers.reshape(-1, 3).astype(np.uint32))

@@ -9,6 +9,8 @@ from .layers import METRES, Layers
 def encode(layers: Layers) -> bytes:
     """Encode one point for each pixel that has a finite depth."""
     found = cloud(layers)
+    if not len(found.points):
+        raise ValueError("the map has no point with a finite depth: write .tiff instead")
     fields = [(name, "<f4", "float") for name in "xyz"]
     if found.colours is not None:
         fields += [(name, "u1", "uchar") for name in ("red", "green", "blue")]

@@ -6,13 +6,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..types import Map, StrPath
+from ._map_png import MILLIMETRES, TOO_FAR
 from .images import read_image
 from .layers import METRES, PIXELS, RELATIVE
 from .maps import read_map
 from .sidecar import read_sidecar
 
 UNIT_NAMES = {PIXELS: "pixels of the input", METRES: "metres", RELATIVE: "relative inverse depth"}
-_MILLIMETRE = 0.001
 
 
 def read_recorded(path: StrPath) -> tuple[Map, str, dict[str, Any] | None]:
@@ -30,7 +30,9 @@ def read_recorded(path: StrPath) -> tuple[Map, str, dict[str, Any] | None]:
         return _from_grey(path, sidecar, unit), unit, sidecar
     if kind == "mm":
         codes = _codes(path)
-        return np.where(codes > 0, codes * np.float32(_MILLIMETRE), np.nan).astype(np.float32), unit, sidecar
+        values = codes / np.float32(MILLIMETRES)
+        values[codes == 0], values[codes == TOO_FAR] = np.nan, np.inf
+        return values, unit, sidecar
     return read_map(path, keep_infinite=unit == METRES), unit, sidecar
 
 
