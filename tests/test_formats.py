@@ -447,7 +447,7 @@ def test_masks_of_metres_know_infinity(folder):
     [
         (("-o", "m.png", "--from", "2", "--to", "1"), "smaller number first"),
         (("-o", "m.png", "--from", "1", "--to", "1"), "smaller number first"),
-        (("-o", "m.png", "--from", "nan", "--to", "1"), "smaller number first"),
+        (("-o", "m.png", "--from", "nan", "--to", "1"), "the start of the range is NaN"),
         (("-o", "m.png", "--from", "0", "--to", "1", "--soft", "-1"), "soft is -1"),
         (("-o", "m.jpg", "--from", "0", "--to", "1"), "choose one of"),
         (("-o", "map.tiff", "--from", "0", "--to", "1"), "is an input"),
@@ -458,3 +458,27 @@ def test_masks_that_cannot_be(folder, capfd, options, says):
     assert cli.main(["mask", "map.tiff", *options]) == 2
     assert says in capfd.readouterr().err
     assert not (folder / "m.png").exists()
+
+
+def test_the_ends_of_a_mask_are_numbers(folder, capfd):
+    assert cli.main(["mask", "map.tiff", "-o", "m.png", "--from", "0", "--to", "nan"]) == 2
+    assert "the end of the range is NaN: give a number" in capfd.readouterr().err
+
+
+def test_a_narrow_ramp_is_a_hard_edge(folder):
+    for name, soft in (("a.npy", "0"), ("b.npy", "1e-50"), ("c.npy", "1e-320")):
+        assert cli.main(["mask", "map.tiff", "-o", name, "--from", "0", "--to", "1", "--soft", soft, "--quiet"]) == 0
+        np.testing.assert_array_equal(np.load(name), np.load("a.npy"))
+
+
+def test_a_black_mask_tells_what_the_map_holds(folder, capfd):
+    assert cli.main(["mask", "map.tiff", "-o", "m.npy", "--from", "50", "--to", "60"]) == 0
+    assert "0.0 % inside 50 to 60, in px of disparity; the map goes from -2 to 3" in capfd.readouterr().out
+
+
+def test_a_mask_over_a_map_takes_its_sidecar_away(folder):
+    write_map("old.tiff", Z, unit="m")
+    write_sidecar("old.json", "old.tiff", unit="metres")
+    assert cli.main(["mask", "map.tiff", "-o", "old.tiff", "--from", "0", "--to", "1", "--force", "--quiet"]) == 0
+    assert read_recorded("old.tiff")[1:] == ("px", None)
+    assert not (folder / "old.json").exists()
