@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._format import Bytes
 from .layers import METRES, Layers
 
 _QUALITY = 95
 _APP1 = b"\xff\xe1"
 _STANDARD = b"http://ns.adobe.com/xap/1.0/\0"
 _EXTENSION = b"http://ns.adobe.com/xmp/extension/\0"
+_SEARCHED = 2**18  # bytes from the start that hold the first XMP segment
 _CHUNK = 65000  # bytes of extended XMP in a segment; a segment holds 65533
 _SPACE = "http://ns.google.com/photos/1.0/depthmap/"
 _NOTE = "http://ns.adobe.com/xmp/note/"
@@ -52,6 +54,11 @@ def encode(layers: Layers) -> bytes:
         sure = np.nan_to_num(np.clip(layers.confidence, 0, 1))
         images["Confidence"] = _base64(np.rint(255 * sure).astype(np.uint8))
     return _with_xmp(photo, properties, images)
+
+
+def is_inside(data: Bytes) -> bool:
+    """Tell whether a JPEG file has depth as `encode` writes it: in XMP before the picture."""
+    return _SPACE.encode() in data[:_SEARCHED]
 
 
 def range_inverse(layers: Layers) -> tuple[npt.NDArray[np.uint16], float, float]:

@@ -23,8 +23,7 @@ def read_recorded(path: StrPath) -> tuple[Map, str, dict[str, Any] | None]:
     sidecar = read_sidecar(path)
     if sidecar is None:
         return read_map(path), PIXELS, None
-    units = {name: unit for unit, name in UNIT_NAMES.items()}
-    unit = units.get(str(sidecar.get("unit")), PIXELS)
+    unit = unit_of(sidecar)
     kind = sidecar.get("png")
     if kind in ("grey", "grey8"):
         return _from_grey(path, sidecar, unit), unit, sidecar
@@ -34,6 +33,12 @@ def read_recorded(path: StrPath) -> tuple[Map, str, dict[str, Any] | None]:
         values[codes == 0], values[codes == TOO_FAR] = np.nan, np.inf
         return values, unit, sidecar
     return read_map(path, keep_infinite=unit == METRES), unit, sidecar
+
+
+def unit_of(sidecar: dict[str, Any]) -> str:
+    """The unit that a sidecar names: "px", "m" or "relative"; px if it names none."""
+    units = {name: unit for unit, name in UNIT_NAMES.items()}
+    return units.get(str(sidecar.get("unit")), PIXELS)
 
 
 def _codes(path: StrPath) -> Map:
