@@ -57,8 +57,14 @@ def test_what_the_uncertainty_reaches_becomes_infinite():
     d = disparity_at([[5.0, 5.0, 5.0]]).astype(np.float32)  # 0.2 diopters
     sigma = np.array([[0.3, 0.5, INF]], np.float32)  # 0.15, 0.25 and infinitely many diopters
     found = Metric(1.0, 2.0).depth(d, sigma)
-    np.testing.assert_allclose(found.metres, [[5, INF, INF]], rtol=1e-4)
-    np.testing.assert_allclose(found.uncertainty, [[25 * 0.15, INF, INF]], rtol=1e-4)
+    np.testing.assert_allclose(found.metres, [[5, INF, NAN]], rtol=1e-4)
+    np.testing.assert_allclose(found.uncertainty, [[25 * 0.15, INF, NAN]], rtol=1e-4)
+
+
+def test_a_wrong_scale_moves_nothing_to_infinity():
+    found = Metric(0.0, 2.0, a_error=1.0).depth(np.array([[2, 0, -1]], np.float32), np.zeros((1, 3), np.float32))
+    np.testing.assert_array_equal(found.metres, [[1, INF, INF]])
+    np.testing.assert_array_equal(found.uncertainty, [[1, INF, INF]])
 
 
 def test_the_uncertainty_is_that_of_random_disparities():
@@ -122,6 +128,19 @@ def test_distances_from_the_sensor_are_converted():
     assert found.focus_distance == pytest.approx(1 + v)
 
 
+@pytest.mark.parametrize("given", [((0.12, 5.0), (0.2, -1.0)), ((0.15, 0.0), (0.25, -3.0)), ((0.19, -1), (0.25, -1.3))])
+def test_points_whose_focus_no_lens_reaches(given):
+    with pytest.raises(ParameterError, match=r"nearer than 0\.2 m"):
+        from_points([Point("p", z, d) for z, d in given], None, 0.05, "test")
+
+
+def test_a_macro_lens_comes_back():
+    f, focus = 0.1, 0.21
+    v = f / (1 - f / focus)
+    found = from_points(points(0.19 + v, 0.25 + v, focus=focus, v=v), None, f, "test")
+    assert (found.focus_distance, found.lens_to_sensor) == pytest.approx((focus + v, v), rel=1e-6)
+
+
 def test_the_thin_lens_equation():
     q, v = thin_lens(1.2, 0.05)
     assert 1 / q + v == pytest.approx(1.2)
@@ -148,6 +167,10 @@ def test_a_point_takes_the_median_around_it():
     [
         (points(0.6), None, "not enough"),
         (points(0.6, 0.6), None, "give two that differ"),
+        ([Point("p", 1, 1.0), Point("r", 1 + 1e-9, 0.0)], None, "give two that differ"),
+        ([Point("p", 1e200, 1.0), Point("r", 1e300, 0.0)], None, "give two that differ"),
+        ([Point("p", 1e-200, 1.0), Point("r", 1, 0.0)], None, "give metres"),
+        ([Point("p", 1 + 1e-9, 1.0)], 1.0, "nearer or farther"),
         ([Point("p", -1, 0.0), Point("r", 1, 1.0)], None, "above 0"),
         ([Point("p", NAN, 0.0), Point("r", 1, 1.0)], None, "above 0"),
         ([Point("p", 1, 0.0), Point("r", 2, 1.0)], None, "nearer things must have larger"),
@@ -218,6 +241,19 @@ def test_sensor_from_the_35_mm_focal_length(tmp_path):
     assert found.fov((200, 300)) == pytest.approx(math.degrees(2 * math.atan(0.36)))
 
 
+def test_sensor_from_the_pixel_pitch_and_the_size_of_the_picture(tmp_path):
+    known = {name: value for name, value in CAMERA.items() if name != "width"}
+    found = read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(**known)))
+    assert found.sensor_width == pytest.approx(8 * found.pixel_pitch)
+    assert metric_of(np.zeros((8, 8), np.float32), exif=tmp_path / "a.jpg").approximate
+
+
+def test_only_a_distance_is_endless(tmp_path):
+    found = read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(f_number=INF, distance=INF)))
+    assert found.focus_distance == INF
+    assert math.isfinite(found.aperture)
+
+
 def test_focus_at_infinity(tmp_path):
     assert read_shot(save_jpeg(tmp_path / "a.jpg", exif_block(distance=INF))).focus_distance == INF
 
@@ -254,7 +290,7 @@ def test_numbers_from_exif_are_approximate():
         (camera_with(focus_distance=None), "no focus distance: give --focus-distance"),
         (camera_with(aperture=None), "no aperture"),
         (camera_with(focal_length=None), "no focal length"),
-        (camera_with(sensor_width=None), "no pixel pitch"),
+        (camera_with(sensor_width=None), "no size of the sensor"),
     ],
 )
 def test_exif_that_lacks_something(camera, says):
@@ -305,7 +341,7 @@ def test_another_focus_distance_moves_the_focus():
 
 
 def test_a_calibration_of_another_size_or_without_distances():
-    with pytest.raises(InputError, match="80x60"):
+    with pytest.raises(InputError, match="made for 80x60 pixels but the map is 40x30"):
         metric_of(np.zeros((30, 40), np.float32), calibration=lens())
     with pytest.raises(InputError, match="has no distances"):
         metric_of(np.zeros((60, 80), np.float32), calibration=lens(metric=None))
@@ -415,6 +451,40 @@ def test_uncertainty_is_written(call, folder):
     np.testing.assert_allclose(u, z**2 * 0.25 / 3 / 2, rtol=1e-4)
 
 
+def test_unknown_is_not_too_far(call, folder):
+    write_map("sure.tiff", np.r_[np.zeros((30, 80)), np.full((30, 80), 0.9)])
+    options = ("--calibration", "lens.json", "--confidence", "sure.tiff")
+    code, out, _ = call("depth", "map.tiff", "-o", "z.tiff", *options)
+    assert code == 0
+    assert "50.0 % unknown" in out
+    z = read_map("z.tiff", keep_infinite=True)
+    assert np.isnan(z[:30]).all()
+    assert not np.isnan(z[30:]).any()
+
+
+def test_the_summary_lists_all_files(call, folder):
+    options = ("--calibration", "lens.json", "--confidence", "sure.tiff", "--uncertainty", "u.tiff")
+    assert call("depth", "map.tiff", "-o", "z.tiff", *options)[1].endswith("\nalso written: z.json, u.tiff\n")
+
+
+def test_a_cloud_keeps_the_size_of_things(call, folder):
+    """At the focus, the sensor is as wide as the scene times v / z."""
+    write_map("map.tiff", np.zeros((60, 80)))
+    assert call("depth", "map.tiff", "-o", "z.ply", "--exif", "shot.jpg", "--focus-distance", "0.3")[0] == 0
+    q, v = thin_lens(0.3, 0.05)
+    x, _, z = np.frombuffer((folder / "z.ply").read_bytes()[-60 * 80 * 12 :], "<f4").reshape(-1, 3).T
+    np.testing.assert_allclose(-z, 1 / q, rtol=1e-5)
+    assert np.ptp(x) == pytest.approx(0.036 / q / v * 79 / 80, rel=1e-3)
+
+
+def test_a_sidecar_is_no_calibration(call, folder):
+    assert call("depth", "map.tiff", "-o", "z.tiff", *KNOWN)[0] == 0
+    record = json.loads((folder / "z.json").read_text()) | {"calibration": {"source": "lens.json"}}
+    (folder / "z.json").write_text(json.dumps(record))
+    err = call("depth", "map.tiff", "-o", "y.tiff", "--calibration", "z.json")[2]
+    assert err.startswith("error: calibration z.json: is the sidecar of a map, not a calibration")
+
+
 def test_a_map_without_correction_is_reported(call, folder):
     record = {"dualpix": "0", "map": "map.tiff", "unit": "pixels of the input", "calibration": None}
     (folder / "map.json").write_text(json.dumps(record))
@@ -449,6 +519,7 @@ KNOWN = ("--known", "10,30=0.6", "--known", "60,30=2")
         ((*KNOWN, "--uncertainty", "u.tiff"), "give --confidence"),
         ((*KNOWN, "--confidence", "sure.tiff", "--uncertainty", "u.png"), "u.png"),
         ((*KNOWN, "--confidence", "small.tiff"), "small.tiff is 5x5"),
+        ((*KNOWN, "--confidence", "map.tiff"), "map.tiff: has values from -1.5 to 2, but a confidence is from 0 to 1"),
         ((*KNOWN, "--relative"), "leave out --known"),
         ((*KNOWN, "--photo", "photo.png"), "--photo is for"),
         ((*KNOWN, "--png", "mm"), "--png is for .png"),
@@ -468,10 +539,12 @@ def test_depth_that_cannot_be(call, folder, options, says):
     ("output", "options", "says"),
     [
         ("z.gif", (), "choose one of"),
-        ("z.jpg", (), "give --photo"),
+        ("z.jpg", (), "give the photo too"),
         ("z.jpg", ("--photo", "other.png"), "other.png is 20x10"),
         ("z.ply", ("--photo", "missing.png"), "missing.png: no such file"),
         ("z.ply", ("--fov", "200"), "between 0 and 180"),
+        ("z.tiff", ("--fov", "50"), "--fov is for .ply and .glb files"),
+        ("z.exr", ("--fov", "50"), "--fov is for .ply and .glb files"),
         ("z.png", ("--png", "kitti"), "disparities"),
         ("z.png", ("--near", "black"), "--png grey"),
         ("map.tiff", (), "is an input"),

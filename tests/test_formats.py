@@ -36,6 +36,11 @@ def path(tmp_path):
     return lambda suffix: str(tmp_path / f"map{suffix}")
 
 
+def write_sidecar(path, name, **record):
+    with open(path, "w") as file:
+        json.dump({"dualpix": "0", "map": name, **record}, file)
+
+
 # ---- OpenEXR -------------------------------------------------------------------------------------
 
 
@@ -121,8 +126,10 @@ def test_grey_of_metres_is_linear_in_inverse_depth(path):
 
 
 def test_millimetres(path):
-    write_map(path(".png"), [[0.6004, 65.535, 65.6, INF, NAN, 0.0001]], unit="m")
-    assert np.asarray(Image.open(path(".png"))).tolist() == [[600, 65535, 0, 0, 0, 0]]
+    write_map(path(".png"), [[0.6004, 65.534, 65.6, INF, NAN, 0.0001]], unit="m")
+    assert np.asarray(Image.open(path(".png"))).tolist() == [[600, 65534, 65535, 65535, 0, 1]]
+    write_sidecar(path(".json"), "map.png", unit="metres", png="mm")
+    np.testing.assert_allclose(read_recorded(path(".png"))[0], [[0.6, 65.534, INF, INF, NAN, 0.001]])
 
 
 def test_a_constant_map_is_grey_all_the_same(path):
@@ -187,6 +194,14 @@ def test_dynamic_depth_over_64_kb(path):
         data = file.read()
     assert data.count(b"http://ns.adobe.com/xmp/extension/\0") > 1
     np.testing.assert_allclose(depth_of(xmp_properties(data)), large, rtol=5e-4)
+
+
+def test_dynamic_depth_of_one_depth(path):
+    write_map(path(".jpg"), np.where(np.arange(50) < 9, INF, np.full((35, 50), 2.0)), unit="m", photo=PHOTO)
+    with open(path(".jpg"), "rb") as file:
+        found = depth_of(xmp_properties(file.read()))
+    np.testing.assert_allclose(found[:, 9:], 2)
+    assert (found[:, :9] > 2).all()
 
 
 def test_dynamic_depth_of_infinity_and_of_disparities(path):
@@ -272,7 +287,13 @@ def test_large_meshes_are_thinned_out(monkeypatch, path):
 def test_a_map_without_surface(path):
     with pytest.raises(OutputError, match=r"map\.glb: the map has no surface.*\.ply"):
         write_map(path(".glb"), np.full((4, 4), NAN))
-    write_map(path(".ply"), np.full((4, 4), NAN))
+    with pytest.raises(OutputError, match=r"map\.ply: the map has no point with a finite depth"):
+        write_map(path(".ply"), np.full((4, 4), INF), unit="m")
+
+
+def test_points_of_metres_from_the_sensor_are_seen_from_the_lens():
+    z = cloud(Layers(np.full((3, 4), 0.6, np.float32), "m", lens_to_sensor=0.05)).points[:, 2]
+    np.testing.assert_allclose(z, -0.55, rtol=1e-5)
 
 
 # ---- what cannot be written ----------------------------------------------------------------------
@@ -281,7 +302,13 @@ def test_a_map_without_surface(path):
 @pytest.mark.parametrize(
     ("suffix", "options", "says"),
     [
-        (".jpg", {}, "give --photo"),
+        (".jpg", {}, "give the photo too"),
+        (".jpg", {"photo": "p.png"}, "photo: is an array of shape ()"),
+        (".jpg", {"photo": np.zeros((35, 50, 4), np.uint8)}, "photo: is an array of shape"),
+        (".ply", {"photo": np.zeros((35, 50, 3), np.int64)}, "photo: "),
+        (".jpg", {"photo": PHOTO * 1.0}, "photo: "),
+        (".jpg", {"photo": PHOTO, "confidence": 1}, "the confidence has shape ()"),
+        (".jpg", {"photo": PHOTO, "confidence": 2 * SURE}, "a confidence is from 0 to 1"),
         (".tiff", {"png": "grey"}, "--png is for"),
         (".exr", {"near": "white"}, "--near is for"),
         (".png", {"png": "mm"}, "metres"),
@@ -420,7 +447,7 @@ def test_masks_of_metres_know_infinity(folder):
     [
         (("-o", "m.png", "--from", "2", "--to", "1"), "smaller number first"),
         (("-o", "m.png", "--from", "1", "--to", "1"), "smaller number first"),
-        (("-o", "m.png", "--from", "nan", "--to", "1"), "smaller number first"),
+        (("-o", "m.png", "--from", "nan", "--to", "1"), "the start of the range is NaN"),
         (("-o", "m.png", "--from", "0", "--to", "1", "--soft", "-1"), "soft is -1"),
         (("-o", "m.jpg", "--from", "0", "--to", "1"), "choose one of"),
         (("-o", "map.tiff", "--from", "0", "--to", "1"), "is an input"),
@@ -431,3 +458,27 @@ def test_masks_that_cannot_be(folder, capfd, options, says):
     assert cli.main(["mask", "map.tiff", *options]) == 2
     assert says in capfd.readouterr().err
     assert not (folder / "m.png").exists()
+
+
+def test_the_ends_of_a_mask_are_numbers(folder, capfd):
+    assert cli.main(["mask", "map.tiff", "-o", "m.png", "--from", "0", "--to", "nan"]) == 2
+    assert "the end of the range is NaN: give a number" in capfd.readouterr().err
+
+
+def test_a_narrow_ramp_is_a_hard_edge(folder):
+    for name, soft in (("a.npy", "0"), ("b.npy", "1e-50"), ("c.npy", "1e-320")):
+        assert cli.main(["mask", "map.tiff", "-o", name, "--from", "0", "--to", "1", "--soft", soft, "--quiet"]) == 0
+        np.testing.assert_array_equal(np.load(name), np.load("a.npy"))
+
+
+def test_a_black_mask_tells_what_the_map_holds(folder, capfd):
+    assert cli.main(["mask", "map.tiff", "-o", "m.npy", "--from", "50", "--to", "60"]) == 0
+    assert "0.0 % inside 50 to 60, in px of disparity; the map goes from -2 to 3" in capfd.readouterr().out
+
+
+def test_a_mask_over_a_map_takes_its_sidecar_away(folder):
+    write_map("old.tiff", Z, unit="m")
+    write_sidecar("old.json", "old.tiff", unit="metres")
+    assert cli.main(["mask", "map.tiff", "-o", "old.tiff", "--from", "0", "--to", "1", "--force", "--quiet"]) == 0
+    assert read_recorded("old.tiff")[1:] == ("px", None)
+    assert not (folder / "old.json").exists()

@@ -24,6 +24,10 @@ def read_calibration(path: StrPath) -> Calibration:
         If it cannot be read, is not a calibration, has another version, or is damaged.
     """
     record = _read_json(path)
+    if "dualpix" in record and "map" in record:
+        raise InputError(
+            f"calibration {path}: is the sidecar of a map, not a calibration: give a file that dualpix calibrate wrote"
+        )
     if "calibration" not in record:
         raise InputError(f"calibration {path}: is not a calibration: give a file that dualpix calibrate wrote")
     if record["calibration"] != VERSION:

@@ -67,17 +67,20 @@ class Metric:
         d
             Disparities, px, larger is nearer. NaN stays NaN.
         sigma
-            Expected error of every disparity, px. With it the depth has an uncertainty.
+            Expected error of every disparity, px. With it the depth has an uncertainty. inf is a disparity of which
+            nothing is known; its depth is NaN.
         """
         # q = 1/z = 1/z_focus + d / a
         q = self.inverse_focus + d.astype(np.float64) / self.a
-        # sigma_q^2 = sigma_pivot^2 + (q - q_pivot)^2 (sigma_a / a)^2 + (sigma / a)^2
-        variance = self.pivot_error**2 + ((q - self.pivot) * self.a_error) ** 2
+        # sigma_0^2 = sigma_pivot^2 + (sigma / a)^2
+        sigma_0: Any = self.pivot_error
         if sigma is not None:
-            variance = variance + (sigma.astype(np.float64) / self.a) ** 2
-        sigma_q = np.sqrt(variance)
-        # Infinity is within one standard error.
-        infinite = q <= sigma_q
+            q[np.isinf(sigma)] = np.nan
+            sigma_0 = np.hypot(sigma_0, sigma.astype(np.float64) / self.a)
+        # sigma_q^2 = sigma_0^2 + (q - q_pivot)^2 (sigma_a / a)^2
+        sigma_q = np.hypot(sigma_0, (q - self.pivot) * self.a_error)
+        # Infinity is within one standard error. A wrong scale a alone does not move a point there.
+        infinite = q <= sigma_0
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(infinite, np.inf, 1 / q + self.lens_to_sensor)
             uncertainty = None
@@ -106,10 +109,11 @@ class Depth:
     Attributes
     ----------
     metres : float32 map
-        Distance along the axis of the lens, from `metric.origin`. inf where infinity is within the uncertainty, NaN
-        where the disparity is NaN.
+        Distance along the axis of the lens, from `metric.origin`. inf where infinity is within the uncertainty of the
+        disparity, NaN where the disparity is NaN or nothing is known of it.
     uncertainty : float32 map or None
-        Standard error, m; inf where the depth is inf. None if the expected error of the disparity is not known.
+        Standard error, m; inf where the depth is inf, NaN where it is NaN. None if the expected error of the
+        disparity is not known.
     metric : Metric
         The numbers that were used.
     """

@@ -20,6 +20,9 @@ BASELINE = 0.2
 BASELINE_ERROR = 1.0  # standard error of 1 / BASELINE, as a share
 
 LEAST = 0.1  # px: known points whose disparities differ less tell nothing
+LEAST_SHARE, LEAST_DIOPTERS = 0.001, 1e-6  # known distances that differ less are the same
+NEAREST = 0.001  # m: a shorter distance is no distance in metres
+PASSES, SETTLED = 100, 1e-9  # the lens stops moving when it moves by less, m
 POINT_ERROR = 0.1  # px: standard error of a disparity if nothing better is known
 WINDOW = 5  # px: disparities within this distance of a known point count for it
 
@@ -116,7 +119,8 @@ def from_points(
     v, q_focus = focal_length or 0.0, 0.0
     if focus_distance is not None:
         q_focus, v = thin_lens(focus_distance, focal_length)
-    for _ in range(20 if focal_length and focus_distance is None else 1):  # v depends on the focus that is found
+    moving = bool(focal_length) and focus_distance is None  # v depends on the focus that is found
+    for _ in range(PASSES if moving else 1):
         q = _from_lens(Z, v, points)
         X = np.stack([q, np.ones_like(q)]) if focus_distance is None else (q - q_focus)[None]
         p, spread = _line(X, d, float(np.mean([point.error for point in points])))
@@ -124,7 +128,13 @@ def from_points(
             raise InputError(_wrong_order(points))
         if focus_distance is None:
             q_focus = -p[1] / p[0]
-            v = focal_length / (1 - focal_length * q_focus) if focal_length else 0.0
+        if moving:
+            v, before = _extension(q_focus, focal_length or 0.0), v
+            if abs(v - before) < SETTLED:
+                break
+    else:
+        if moving:
+            raise ParameterError(_too_near(focal_length or 0.0))
     a = float(p[0])
     if focus_distance is not None:
         a_error = spread / math.sqrt(float((X**2).sum()))
@@ -155,23 +165,39 @@ def thin_lens(distance: float, focal_length: float | None) -> tuple[float, float
     return 1 / z, distance - z
 
 
+def _extension(q_focus: float, f: float) -> float:
+    """The distance v from lens to sensor (m), ``v = f / (1 - f / z_focus)``. No lens is focused nearer than 2 f."""
+    if f * q_focus > 0.5:
+        raise ParameterError(_too_near(f))
+    return f / (1 - f * q_focus)
+
+
+def _too_near(f: float) -> str:
+    return (
+        f"the known distances put the focus nearer than {4 * f:g} m from the sensor, which a lens of {1000 * f:g} mm "
+        "cannot do: check them and the focal length, or leave the focal length out"
+    )
+
+
 def _check(points: Sequence[Point], focus_distance: float | None) -> None:
     for point in points:
-        positive(f"the distance of {point.name}", point.distance)
-    distances = {point.distance for point in points}
+        if positive(f"the distance of {point.name}", point.distance) < NEAREST:
+            raise ParameterError(f"the distance of {point.name} is {point.distance:g} m, too near: give metres")
+    distances = [point.distance for point in points]
     if focus_distance is None:
         if len(points) < 2:
             raise ParameterError("one known distance is not enough: give another one, or the distance that is in focus")
-        if len(distances) < 2:
+        if _same(distances):
             raise ParameterError(
-                f"all known distances are {points[0].distance:g} m: give two that differ, one nearer and one farther"
+                f"all known distances are about {points[0].distance:g} m: give two that differ, one nearer and one "
+                "farther"
             )
         if np.ptp([point.d for point in points]) < LEAST:
             raise InputError(
                 f"the disparities of {points[0].name} and the others differ by less than {LEAST} px, too little to "
                 "tell distances: choose points that differ more in depth"
             )
-    elif distances == {focus_distance}:
+    elif _same([*distances, focus_distance]):
         raise ParameterError(
             f"the known distance is that of the focus, {focus_distance:g} m: give one that is nearer or farther"
         )
@@ -179,6 +205,12 @@ def _check(points: Sequence[Point], focus_distance: float | None) -> None:
         raise InputError(
             f"{points[0].name} has almost no disparity, it is in focus: choose one that is nearer or farther"
         )
+
+
+def _same(distances: Sequence[float]) -> bool:
+    """Whether all distances are about the same."""
+    q = 1 / np.array(distances, np.float64)
+    return bool(np.ptp(q) < max(LEAST_SHARE * q.max(), LEAST_DIOPTERS))
 
 
 def _wrong_order(points: Sequence[Point]) -> str:
@@ -219,8 +251,8 @@ def _calibrated(calibration: Calibration | StrPath, shape: tuple[int, ...], focu
         raise InputError(
             f"{lens.source}: has no distances: calibrate with two or more planes, each with its --distance"
         )
-    if shape != (lens.height, lens.width):
-        lens.check(shape[::-1], "the map")  # A map that was turned upright is as good.
+    if shape != (lens.width, lens.height):  # A map that was turned upright is as good.
+        lens.check(shape, "the map")
     if focus_distance is None:
         return metric
     v = metric.lens_to_sensor
@@ -244,7 +276,7 @@ def from_exif(
     distance = focus_distance if focus_distance is not None else shot.focus_distance
     side = shot.sensor_side(shape, f)
     if not (f and N and distance and side):
-        needed = {"focal length": f, "aperture": N, "focus distance": distance, "pixel pitch": side}
+        needed = {"focal length": f, "aperture": N, "focus distance": distance, "size of the sensor": side}
         lacking = [what for what, value in needed.items() if not value]
         advice = "give --focus-distance" if lacking == ["focus distance"] else "give known points instead"
         raise InputError(f"{name}: its EXIF data has no {', no '.join(lacking)}: {advice}")

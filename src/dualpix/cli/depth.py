@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,7 +94,7 @@ def depth(
     of known distance; two or more known points of the picture; the focus distance and one known point; EXIF data,
     which is only approximate.
 
-    Depth is measured along the axis of the lens. Pixels that are too far to tell become inf (0 in a .png file).
+    Depth is measured along the axis of the lens. Pixels that are too far to tell become inf (65535 in a .png file).
 
     \b
     Examples:
@@ -119,8 +120,11 @@ def depth(
     with OutputSet(outputs.values(), inputs.values(), force, roles) as files:
         d, sure, warnings = _read(map, confidence, numbers)
         values, found = _computed(d, sure, relative, numbers)
-        look = look if look.fov is not None else look._replace(fov=_angle(numbers["exif"], d))
-        data, notes = file_and_notes(output, look.layers(map, values, unit, sure), look)
+        look = look if look.fov is not None else look._replace(fov=_angle(numbers, d, found))
+        layers = look.layers(map, values, unit, sure)
+        if found is not None:
+            layers = replace(layers, lens_to_sensor=found.metric.lens_to_sensor)
+        data, notes = file_and_notes(output, layers, look)
         record = _record(values, found, unit, warnings, inputs, outputs) | notes
         files.write(output, data)
         if uncertainty is not None and found is not None:
@@ -147,6 +151,7 @@ def _check_options(relative: bool, confidence: str | None, uncertainty: str | No
 def _read(map: str, confidence: str | None, numbers: dict[str, Any]) -> tuple[Map, Map | None, list[str]]:
     """The disparities, the confidence, and what the user should know about them."""
     from ..io import read_map
+    from ..io.layers import check_confidence
     from ..io.recorded import read_recorded
     from ..types import same_size
 
@@ -157,6 +162,7 @@ def _read(map: str, confidence: str | None, numbers: dict[str, Any]) -> tuple[Ma
     if confidence is not None:
         sure = read_map(confidence)
         same_size((map, d.shape), (confidence, sure.shape))
+        check_confidence(sure, confidence)
     return d, sure, _warnings(map, sidecar, confidence, numbers["calibration"])
 
 
@@ -185,11 +191,13 @@ def _computed(d: Map, confidence: Map | None, relative: bool, numbers: dict[str,
     return found.metres, found
 
 
-def _angle(exif: str | None, d: Map) -> float | None:
-    """The angle of view, if EXIF data tells it."""
+def _angle(numbers: dict[str, Any], d: Map, found: Depth | None) -> float | None:
+    """The angle of view at the distance in focus, if EXIF data tells it."""
     from ..io.shot import read_shot
 
-    return None if exif is None else read_shot(exif).fov(d.shape)
+    if numbers["exif"] is None or found is None:
+        return None
+    return read_shot(numbers["exif"]).fov(d.shape, numbers["focal_length"], 1000 * found.metric.lens_to_sensor)
 
 
 def _uncertainty(path: str, found: Depth) -> bytes | memoryview:
@@ -237,6 +245,7 @@ def _record(
         record["metric"] = {
             **metric.to_dict(),
             "focus_distance": metric.focus_distance,
+            "origin": metric.origin,
             "distances": f"from the {metric.origin}, along the axis of the lens",
             "source": metric.source,
             "approximate": metric.approximate,
@@ -245,22 +254,26 @@ def _record(
 
 
 def _summary(record: dict[str, Any]) -> str:
-    path, size, range_ = record["outputs"]["depth"], f"{record['width']}x{record['height']}", record["depth"]
+    path, *others = record["outputs"].values()
+    lines = [f"{path}: {record['width']}x{record['height']}, {_shown(record)}"]
+    if "metric" in record:
+        metric = record["metric"]
+        lines.append(f"focus at {metric['focus_distance']:.3g} m, a = {metric['a']:.3g} px m, from {metric['source']}")
+        if metric["approximate"]:
+            lines[-1] += "; approximate: a may be wrong by a factor of 2.5, give known points for better depth"
+    return "\n".join([*lines, f"also written: {', '.join(others)}"])
+
+
+def _shown(record: dict[str, Any]) -> str:
+    """The range of the depth in words."""
     if "metric" not in record:
-        return (
-            f"{path}: {size}, relative inverse depth, 0 far to 1 near. It is linear in 1/z, but scale and offset are "
-            "not known"
-        )
-    metric = record["metric"]
-    shown = "all too far to tell"
-    if range_["min"] is not None:
-        shown = f"{range_['min']:.3g} to {range_['max']:.3g} m from the {metric['distances'].split()[2].strip(',')}"
-        shown += f", median {range_['median']:.3g} m"
-    if range_["inf"]:
-        shown += f", {100 * range_['inf'] / (record['width'] * record['height']):.1f} % too far to tell"
-    lines = [f"{path}: {size}, {shown}"]
-    focus = metric["focus_distance"]
-    lines.append(f"focus at {focus:.3g} m, a = {metric['a']:.3g} px m, from {metric['source']}")
-    if metric["approximate"]:
-        lines[-1] += "; approximate: a may be wrong by a factor of 2.5, give known points for better depth"
-    return "\n".join(lines)
+        return "relative inverse depth, 0 far to 1 near. It is linear in 1/z, but scale and offset are not known"
+    found, pixels = record["depth"], record["width"] * record["height"]
+    shown = "no finite depth"
+    if found["min"] is not None:
+        shown = f"{found['min']:.3g} to {found['max']:.3g} m from the {record['metric']['origin']}"
+        shown += f", median {found['median']:.3g} m"
+    for name, means in (("inf", "too far to tell"), ("nan", "unknown")):
+        if found[name]:
+            shown += f", {100 * found[name] / pixels:.1f} % {means}"
+    return shown

@@ -1,4 +1,4 @@
-"""``dualpix info``: what images, raw files, maps and calibrations hold."""
+"""``dualpix info``: what images, raw files, maps, models and calibrations hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def info(files: tuple[str, ...], as_json: bool) -> None:
 
     Prints the format and size of each FILE, and what it says about the shot: camera, lens, focal length, aperture and
     focus distance. For a raw file also its dual-pixel frames with their black and white. For a map also the smallest
-    and largest value, and the .json file that tells how the map was made. For a calibration what it holds.
+    and largest value with their unit, and the .json file that tells how the map was made. For a .ply or .glb file the
+    number of points. For a calibration, or the .json file of a map or of dualpix split, what it holds.
 
     \b
     Example:
@@ -42,16 +43,18 @@ def info(files: tuple[str, ...], as_json: bool) -> None:
 
 def _described(file: str) -> tuple[dict[str, Any], str]:
     """The record and the line of a file."""
+    from ..io.inspection import file_line, file_record, json_line, json_record
+
     if file.lower().endswith(".json"):
         from ..camera.lens_file import read_calibration
 
+        if (found := json_record(file)) is not None:
+            return found, json_line(found)
         lens = read_calibration(file)
         record = {"path": file, "format": "calibration", **lens.to_dict(), "white_sheets": lens.white is not None}
         if lens.metric is not None:
             record["focus_distance"] = lens.metric.focus_distance
         return record, _calibration_line(record)
-    from ..io.inspection import file_line, file_record
-
     record = file_record(file)
     return record, file_line(record)
 

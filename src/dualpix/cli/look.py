@@ -35,10 +35,11 @@ class Look(NamedTuple):
         from ..io.photos import check_photo
 
         found = check_writable(path, unit, self.style, bool(self.photo or default_photo))
+        if self.photo is not None and not found.takes_photo:
+            raise OutputError(f"{path}: --photo is for .exr, .jpg, .ply and .glb files: leave it out")
+        if self.fov is not None and not path.lower().endswith((".ply", ".glb")):
+            raise OutputError(f"{path}: --fov is for .ply and .glb files: leave it out")
         if not found.takes_photo:
-            for name, value in (("photo", self.photo), ("fov", self.fov)):
-                if value is not None:
-                    raise OutputError(f"{path}: --{name} is for .exr, .jpg, .ply and .glb files: leave it out")
             return self
         if self.fov is not None and not 0 < self.fov < 180:
             raise ParameterError(f"fov must be an angle between 0 and 180 degrees, not {self.fov:g}")

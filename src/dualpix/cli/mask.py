@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import click
 
 from .options import Command, file_path, force_option, output_option, quiet_option
 
+if TYPE_CHECKING:
+    from ..types import Map
+
 SUFFIXES = (".png", ".tif", ".tiff", ".pfm", ".npy", ".exr")
+NUMBERS = {"px": "px of disparity", "m": "metres", "relative": "relative inverse depth"}
 
 
 @click.command(cls=Command)
@@ -33,14 +40,30 @@ def mask(map: str, output: str, low: float, high: float, soft: float, force: boo
     """
     from ..io import OutputSet, encode_png
     from ..io.formats import check_suffix, encode_mask
-    from ..io.recorded import UNIT_NAMES, read_recorded
+    from ..io.recorded import read_recorded
+    from ..io.sidecar import read_sidecar, sidecar_path
     from ..render.mask import depth_mask
 
     suffix = check_suffix(output, "a mask", SUFFIXES)
+    # A map that the mask replaces takes its sidecar along, which would tell another unit.
+    stale = sidecar_path(output) if read_sidecar(output) else None
     with OutputSet([output], [map], force) as files:
         values, unit, _ = read_recorded(map)
         alpha = depth_mask(values, low, high, soft)
         files.write(output, encode_png(alpha) if suffix == ".png" else encode_mask(output, alpha))
+    if stale is not None:
+        os.remove(stale)
     if not quiet:
-        inside = f"{100 * alpha.mean():.1f} % inside {low:g} to {high:g}, in {UNIT_NAMES[unit]}"
-        click.echo(f"{output}: {alpha.shape[1]}x{alpha.shape[0]}, {inside}")
+        inside = f"{100 * alpha.mean():.1f} % inside {low:g} to {high:g}, in {NUMBERS[unit]}"
+        hint = "" if alpha.any() else f"; the map {_range(values)}"
+        click.echo(f"{output}: {alpha.shape[1]}x{alpha.shape[0]}, {inside}{hint}")
+
+
+def _range(values: Map) -> str:
+    """What the map holds, for a user who missed it."""
+    import numpy as np
+
+    from ..io.layers import finite_range
+
+    low, high = finite_range(values)
+    return f"goes from {low:.4g} to {high:.4g}" if np.isfinite(values).any() else "has no finite values"

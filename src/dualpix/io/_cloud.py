@@ -26,15 +26,16 @@ class Cloud(NamedTuple):
 
 
 def cloud(layers: Layers, step: int = 1) -> Cloud:
-    """The points of every pixel, or of every step-th one, that has a finite depth, row by row."""
+    """The points of every pixel, or of every step-th one, that has a finite depth, row by row. The lens is at 0."""
+    layers = layers.from_lens()
     q, pick = layers.inverse_depth(), _pick(layers.values.shape, step)
     seen = q[np.ix_(*pick)] > 0
     row, column = (along[index] for along, index in zip(pick, np.nonzero(seen), strict=True))
     z = 1 / q[row, column]
-    (height, width), f = q.shape, np.float32(layers.focal_length)
-    # X = (x - c_x) z / f, Y = -(y - c_y) z / f, Z = -z; the middle of the picture is on the axis
+    (height, width), v = q.shape, np.float32(layers.focal_length)
+    # X = (x - c_x) z / v, Y = -(y - c_y) z / v, Z = -z; the middle of the picture is on the axis
     x, y = column + np.float32(0.5 - width / 2), row + np.float32(0.5 - height / 2)
-    points = np.stack([x * z / f, -y * z / f, -z], axis=1).astype(np.float32)
+    points = np.stack([x * z / v, -y * z / v, -z], axis=1).astype(np.float32)
     colours = _smoothed(layers.colours(), step)
     return Cloud(points, None if colours is None else colours[row, column], row, column)
 
@@ -46,6 +47,7 @@ def step_for(shape: tuple[int, ...], most: int) -> int:
 
 def mesh(layers: Layers, step: int = 1) -> tuple[Cloud, Triangles]:
     """The points, and the triangles between neighbours. Triangles across depth edges are left out."""
+    layers = layers.from_lens()
     found = cloud(layers, step)
     pick = _pick(layers.values.shape, step)
     q = layers.inverse_depth()[np.ix_(*pick)]

@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._format import Bytes
 from .layers import METRES, Layers
 
 _QUALITY = 95
 _APP1 = b"\xff\xe1"
 _STANDARD = b"http://ns.adobe.com/xap/1.0/\0"
 _EXTENSION = b"http://ns.adobe.com/xmp/extension/\0"
+_SEARCHED = 2**18  # bytes from the start that hold the first XMP segment
 _CHUNK = 65000  # bytes of extended XMP in a segment; a segment holds 65533
 _SPACE = "http://ns.google.com/photos/1.0/depthmap/"
 _NOTE = "http://ns.adobe.com/xmp/note/"
 _FULL = 2**16 - 1
+_WIDER = 2.0  # A map of one depth ends so many times as far, since readers divide by Far - Near.
 
 
 def encode(layers: Layers) -> bytes:
@@ -53,15 +56,22 @@ def encode(layers: Layers) -> bytes:
     return _with_xmp(photo, properties, images)
 
 
+def is_inside(data: Bytes) -> bool:
+    """Tell whether a JPEG file has depth as `encode` writes it: in XMP before the picture."""
+    return _SPACE.encode() in data[:_SEARCHED]
+
+
 def range_inverse(layers: Layers) -> tuple[npt.NDArray[np.uint16], float, float]:
     """The 16-bit codes, the nearest and the farthest depth. Code 0 is near. Infinity and NaN count as the farthest."""
     q = layers.inverse_depth().astype(np.float64)
     seen = q[np.isfinite(q) & (q > 0)]
     if not seen.size:
-        return np.full(q.shape, _FULL, np.uint16), 1.0, 1.0
+        return np.full(q.shape, _FULL, np.uint16), 1.0, _WIDER
     far_q, near_q = float(seen.min()), float(seen.max())
+    if far_q == near_q:
+        far_q = near_q / _WIDER
     # d_n = far (d - near) / (d (far - near)) is linear in q = 1 / d: (q_near - q) / (q_near - q_far)
-    level = (near_q - q) / (near_q - far_q) if near_q > far_q else np.where(q == near_q, 0, 1)
+    level = (near_q - q) / (near_q - far_q)
     codes = np.rint(_FULL * np.clip(np.where(np.isfinite(level), level, 1), 0, 1))
     return codes.astype(np.uint16), 1 / near_q, 1 / far_q
 

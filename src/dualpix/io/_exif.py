@@ -16,7 +16,7 @@ _CODES = {1: "B", 2: "s", 3: "H", 4: "I", 5: "II", 6: "b", 7: "B", 8: "h", 9: "i
 _ORIENTATION, _SHORT = 274, 3
 _ENTRY_LENGTH = 12
 _MOST_ENTRIES, _LARGEST = 1000, 2**17  # entries of a directory, bytes of a value
-_ENDLESS = 0xFFFFFFFF  # numerator of an infinite distance
+_DISTANCE, _ENDLESS = 37382, 0xFFFFFFFF  # the numerator of an infinite distance
 
 
 def orientation(exif: bytes) -> int:
@@ -60,7 +60,7 @@ def directory(tiff: Bytes, wanted: Collection[int], start: int | None = None, pl
         if tag in places:
             found.setdefault(tag, where)
         elif tag in wanted and tag not in found and 0 < size <= _LARGEST and where + size <= len(tiff):
-            found[tag] = _values(tiff[where : where + size], _CODES[kind], order)
+            found[tag] = _values(tiff[where : where + size], _CODES[kind], order, tag)
     return found
 
 
@@ -86,10 +86,11 @@ def _size(kind: int, count: int) -> int:
     return struct.calcsize("=" + _CODES[kind]) * count if kind in _CODES else 0
 
 
-def _values(body: bytes, code: str, order: str) -> Any:
+def _values(body: bytes, code: str, order: str, tag: int) -> Any:
     if code == "s":
         return body.partition(b"\0")[0].decode("utf-8", "replace").strip()
     numbers = list(struct.iter_unpack(order + code, body))
     if len(code) == 2:
-        return [math.inf if a == _ENDLESS else a / b if b else math.nan for a, b in numbers]
+        endless = _ENDLESS if tag == _DISTANCE else None
+        return [math.inf if a == endless else a / b if b else math.nan for a, b in numbers]
     return [value for (value,) in numbers]

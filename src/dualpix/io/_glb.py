@@ -1,24 +1,45 @@
 """GLB (glTF 2.0, binary): a mesh, with colours if there is a photo."""
 
 import json
+import re
 import struct
 from typing import Any
 
 import numpy as np
 
 from ._cloud import Points, Triangles, mesh, step_for
+from ._format import Bytes, FormatError
 from .layers import Colours, Layers
 from .srgb import linear
 
 MOST_POINTS = 500_000  # A larger map is thinned out evenly.
 _FLOAT, _UNSIGNED, _VERTICES, _INDICES = 5126, 5125, 34962, 34963  # numbers of the glTF standard
 
+MAGIC = re.compile(rb"glTF\x02\0\0\0")
+_LONGEST = 2**24  # bytes of the part that describes the others
+
+
+def describe(data: Bytes) -> dict[str, Any]:
+    """Number of points and triangles of the first mesh, and whether it has colours."""
+    try:
+        length, kind = struct.unpack_from("<I4s", data, 12)
+        if kind != b"JSON" or length > _LONGEST:
+            raise FormatError("is a damaged GLB file: write it again")
+        tree = json.loads(data[20 : 20 + length])
+        (part, *_), accessors = tree["meshes"][0]["primitives"], tree["accessors"]
+        points = int(accessors[part["attributes"]["POSITION"]]["count"])
+        triangles = int(accessors[part["indices"]]["count"]) // 3
+        colours = "COLOR_0" in part["attributes"]
+    except (struct.error, ValueError, TypeError, LookupError, RecursionError):
+        raise FormatError("is a damaged GLB file, or one without a mesh: write it again") from None
+    return {"format": "GLB", "points": points, "triangles": triangles, "colours": colours}
+
 
 def encode(layers: Layers) -> bytes:
     """Encode the surface of the map, cut at depth edges."""
     found, triangles = mesh(layers, step_for(layers.values.shape, MOST_POINTS))
     if not len(triangles):
-        raise ValueError("the map has no surface, no three neighbours have similar depth: write .ply instead")
+        raise ValueError("the map has no surface, no three neighbours have similar depth: write .ply or .tiff instead")
     kept, numbers = np.unique(triangles, return_inverse=True)  # the points that a triangle uses
     colours = None if found.colours is None else found.colours[kept]
     return _file(found.points[kept], colours, numbers.reshape(-1, 3).astype(np.uint32))

@@ -9,7 +9,8 @@ from .layers import METRES, Layers, finite_range
 
 KITTI_UNIT = 256  # Codes per pixel of disparity. Code 0 means invalid.
 _LARGEST = 2**16 - 1
-_MILLIMETRES = 1000
+MILLIMETRES = 1000
+TOO_FAR = _LARGEST  # The code of infinity in millimetres. Code 0 means invalid.
 
 
 def encode_kitti(values: Map) -> bytes:
@@ -28,9 +29,9 @@ def encode_kitti(values: Map) -> bytes:
 
 
 def encode_millimetres(values: Map) -> bytes:
-    """Encode depth in metres as 16-bit millimetres. 0 is invalid, or farther than 65.535 m."""
-    codes = np.rint(values.astype(np.float64) * _MILLIMETRES)
-    return _png(np.where((codes >= 1) & (codes <= _LARGEST), codes, 0).astype(np.uint16))
+    """Encode depth in metres as 16-bit millimetres. 65535 is infinite or beyond 65.534 m, 0 is invalid."""
+    codes = np.clip(np.rint(values.astype(np.float64) * MILLIMETRES), 1, TOO_FAR)
+    return _png(np.where(values > 0, codes, 0).astype(np.uint16))
 
 
 def encode_grey(layers: Layers, bits: int, near: str) -> bytes:

@@ -123,7 +123,7 @@ def check_writable(path: StrPath, unit: str, style: Style, photo: bool) -> Forma
     suffix = check_suffix(path)
     found = _FORMATS[suffix]
     if found.needs_photo and not photo:
-        raise OutputError(f"{path}: a {suffix} file is a photo with its depth: give --photo, or choose another suffix")
+        raise OutputError(f"{path}: a {suffix} file is a photo with its depth: give the photo too, or choose .tiff")
     if suffix != ".png":
         if style.png is not None:
             raise OutputError(f"{path}: --png is for .png files: leave it out, or choose .png")

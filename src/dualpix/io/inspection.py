@@ -1,24 +1,33 @@
 """The description of a file for ``dualpix info``."""
 
+import json
+from pathlib import Path
 from typing import Any
 
-from . import probe, raw, read_map
+from . import probe, raw
 from .captures import find_capture
+from .map_values import map_values, value_range
+from .model_files import model_line, model_record
 from .orientation import swaps_axes
 from .pairs import kind_of, pages_info
+from .recorded import unit_of
 from .shot import Shot, read_shot
-from .sidecar import describe, read_sidecar, sidecar_path, statistics
+from .sidecar import read_sidecar, sidecar_path
+
+UNIT_WORDS = {"px": "disparity in px", "m": "depth in metres", "relative": "relative inverse depth"}
 
 
 def file_record(path: str) -> dict[str, Any]:
-    """Describe an image, a raw file, a file or folder with two views, or a map.
+    """Describe an image, a raw file, a file or folder with two views, a map, a point cloud or a mesh.
 
     Size and type; the shot, if the file tells; for a raw file its frames and their black and white; for a map its range
-    of values, and its sidecar if it has one.
+    of values and their unit, and its sidecar if it has one.
     """
     kind = kind_of(path)
     if kind == "folder":
         return {**_image_record(str(find_capture(path).left)), "path": path, "views": 2}
+    if (model := model_record(path)) is not None:
+        return model | _sidecar_of(path)
     shot = read_shot(path).to_dict()
     if kind == "raw":
         record = {"path": path, "format": "raw", "channels": 1, "dtype": "uint16", **raw.describe(path)}
@@ -27,6 +36,26 @@ def file_record(path: str) -> dict[str, Any]:
     if kind in ("pages", "mpo"):
         record["views"] = 2
     return record | ({"shot": shot} if shot else {})
+
+
+def json_record(path: str) -> dict[str, Any] | None:
+    """Describe the sidecar of a map or of ``dualpix split``; None if the file is something else."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or "dualpix" not in found:
+        return None
+    if isinstance(found.get("map"), str):
+        return {"path": path, "format": "sidecar", "of": found["map"], "unit": unit_of(found), "sidecar": found}
+    if isinstance(found.get("input"), str) and isinstance(found.get("outputs"), list):
+        return {"path": path, "format": "split", "of": found["input"], "sidecar": found}
+    return None
+
+
+def _sidecar_of(path: str) -> dict[str, Any]:
+    found = read_sidecar(path)
+    return {"sidecar": found} if found else {}
 
 
 def _image_record(path: str, pages: bool = False) -> dict[str, Any]:
@@ -39,18 +68,15 @@ def _image_record(path: str, pages: bool = False) -> dict[str, Any]:
         "channels": found.channels,
         "dtype": found.dtype,
         "orientation": found.orientation,
+        **_sidecar_of(path),
     }
-    sidecar = read_sidecar(path)
-    is_map = found.format in ("PFM", "NPY") or (found.dtype.startswith("float") and found.channels == 1)
-    if not pages and (sidecar or is_map):
-        record["values"] = statistics(read_map(path))
-    if sidecar:
-        record["sidecar"] = sidecar
-    return record
+    return record if pages else record | map_values(path, found, record.get("sidecar"))
 
 
 def file_line(record: dict[str, Any]) -> str:
     """Return the record in one line."""
+    if "points" in record:
+        return model_line(record) + _made_by(record)
     channels = "mosaic" if "frames" in record else "grey" if record["channels"] == 1 else "RGB"
     line = "{path}: {format} {width}x{height} {channels} {dtype}".format(**record | {"channels": channels})
     if record["orientation"] != 1:
@@ -62,11 +88,27 @@ def file_line(record: dict[str, Any]) -> str:
         line += f", {_frames(record)}"
     if "shot" in record and (text := str(Shot(**record["shot"]))):
         line += f", {text}"
+    if "depth_inside" in record:
+        line += ", with depth inside"
     if "values" in record:
-        line += f", {describe(record['values'])}"
-    if "sidecar" in record:
-        line += f"; by dualpix {record['sidecar']['dualpix']}, see {sidecar_path(record['path'])}"
-    return line
+        line += f", {value_range(record['values'], record.get('unit'))}"
+    return line + _made_by(record)
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """Return the record of a sidecar in one line."""
+    found = record["sidecar"]
+    size = f"{found.get('width')}x{found.get('height')}"
+    if record["format"] == "split":
+        return f"{record['path']}: the views of {record['of']}, {size}, by dualpix {found['dualpix']}"
+    unit = UNIT_WORDS[record["unit"]]
+    return f"{record['path']}: sidecar of {record['of']}, {size}, {unit}, by dualpix {found['dualpix']}"
+
+
+def _made_by(record: dict[str, Any]) -> str:
+    if "sidecar" not in record:
+        return ""
+    return f"; by dualpix {record['sidecar']['dualpix']}, see {sidecar_path(record['path'])}"
 
 
 def _frames(record: dict[str, Any]) -> str:

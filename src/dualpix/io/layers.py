@@ -1,13 +1,13 @@
 """What a map file may hold: the map, its unit, and the photo and confidence that belong to it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import InputError, ParameterError
 from ..types import Image, Map, full_scale, same_size
 from .srgb import linear
 
@@ -37,6 +37,8 @@ class Layers:
         0 to 1.
     fov : float or None
         Angle of view of the longer side of the picture, degrees.
+    lens_to_sensor : float
+        What metres from the lens lack, m; 0 if the map is measured from the lens.
     """
 
     values: Map
@@ -44,6 +46,7 @@ class Layers:
     photo: Image | None = None
     confidence: Map | None = None
     fov: float | None = None
+    lens_to_sensor: float = 0.0
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
@@ -57,9 +60,15 @@ class Layers:
 
     @property
     def focal_length(self) -> float:
-        """Focal length in px that belongs to the angle of view."""
+        """Distance from the lens to the sensor in px that belongs to the angle of view."""
         fov = FOV if self.fov is None else self.fov
         return 0.5 * float(max(self.values.shape)) / math.tan(math.radians(fov) / 2)
+
+    def from_lens(self) -> "Layers":
+        """The same with metres from the lens, where all rays meet."""
+        if self.unit != METRES or not self.lens_to_sensor:
+            return self
+        return replace(self, values=self.values - np.float32(self.lens_to_sensor), lens_to_sensor=0.0)
 
     def inverse_depth(self) -> Map:
         """Inverse depth, larger is nearer, never negative; 0 is infinity, NaN is invalid.
@@ -93,6 +102,13 @@ class Layers:
         if self.photo is None:
             return None
         return linear(_three(self.photo).astype(np.float32) / np.float32(full_scale(self.photo.dtype)))
+
+
+def check_confidence(confidence: Map, name: str) -> None:
+    """Refuse numbers that are no confidence; NaN is allowed."""
+    low, high = float(np.fmin.reduce(confidence, axis=None)), float(np.fmax.reduce(confidence, axis=None))
+    if low < 0 or high > 1:
+        raise InputError(f"{name}: has values from {low:g} to {high:g}, but a confidence is from 0 to 1: check it")
 
 
 def finite_range(values: npt.NDArray[Any]) -> tuple[float, float]:

@@ -9,7 +9,8 @@ from . import formats
 from ._map_png import KITTI_UNIT
 from ._reader import MAP_FORMATS, read
 from .atomic import OutputSet
-from .layers import PIXELS, Layers
+from .images import as_image
+from .layers import PIXELS, Layers, check_confidence
 
 __all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
 
@@ -24,6 +25,7 @@ def write_map(
     fov: float | None = None,
     png: str | None = None,
     near: str | None = None,
+    lens_to_sensor: float = 0.0,
 ) -> None:
     """Write a map, whole or not at all. An existing file is replaced.
 
@@ -42,16 +44,31 @@ def write_map(
         Angle of view of the longer side in degrees, for .ply and .glb; 45 if not given.
     png : "kitti", "grey", "grey8" or "mm", optional
         kitti (the default for px): 16 bit, 1/256 px, 0 to 255.996 px, NaN as 0. mm (the default for m): 16 bit,
-        millimetres, 0 is unknown. grey and grey8: 16 and 8 bit over the range of the map; metres are inverted first.
+        millimetres, 0 is unknown, 65535 is infinite. grey and grey8: 16 and 8 bit over the range of the map; metres are
+        inverted first.
     near : "white" or "black", optional
         What near is in grey; white if not given.
+    lens_to_sensor : float, optional
+        `Metric.lens_to_sensor` of a map in metres from the sensor, for .ply and .glb, whose origin is the lens.
 
     Raises
     ------
+    InputError
+        If photo or confidence cannot be used.
     OutputError
         If the suffix is unknown, the format cannot hold the values, or the file cannot be written.
     """
-    data = encode_map(path, map, unit=unit, photo=photo, confidence=confidence, fov=fov, png=png, near=near)
+    data = encode_map(
+        path,
+        map,
+        unit=unit,
+        photo=photo,
+        confidence=confidence,
+        fov=fov,
+        png=png,
+        near=near,
+        lens_to_sensor=lens_to_sensor,
+    )
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, data)
 
@@ -100,15 +117,27 @@ def encode_map(
     fov: float | None = None,
     png: str | None = None,
     near: str | None = None,
+    lens_to_sensor: float = 0.0,
 ) -> bytes | memoryview:
     """Return the bytes that `write_map` writes. Errors name `path`."""
     check_map_path(path)
+    values = _checked(path, map, "map")
+    if photo is not None:
+        photo = as_image(photo, "photo")
+    if confidence is not None:
+        confidence = _checked(path, confidence, "confidence")
+        check_confidence(confidence, "confidence")
+    layers = Layers(values, unit, photo, confidence, fov, lens_to_sensor)
+    return formats.encode(path, layers, formats.Style(png, near))
+
+
+def _checked(path: StrPath, map: ArrayLike, name: str) -> Map:
+    """A map as contiguous float32; errors call it `name`."""
     values = np.asarray(map)
     if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "buif":
         kind = f"shape {values.shape} and type {values.dtype}"
-        raise OutputError(f"{path}: the map has {kind}: give a non-empty HxW array of real numbers")
-    layers = Layers(np.ascontiguousarray(values, np.float32), unit, photo, confidence, fov)
-    return formats.encode(path, layers, formats.Style(png, near))
+        raise OutputError(f"{path}: the {name} has {kind}: give a non-empty HxW array of real numbers")
+    return np.ascontiguousarray(values, np.float32)
 
 
 def check_map_path(path: StrPath) -> str:

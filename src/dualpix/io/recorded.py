@@ -6,13 +6,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..types import Map, StrPath
+from ._map_png import MILLIMETRES, TOO_FAR
 from .images import read_image
 from .layers import METRES, PIXELS, RELATIVE
 from .maps import read_map
 from .sidecar import read_sidecar
 
 UNIT_NAMES = {PIXELS: "pixels of the input", METRES: "metres", RELATIVE: "relative inverse depth"}
-_MILLIMETRE = 0.001
 
 
 def read_recorded(path: StrPath) -> tuple[Map, str, dict[str, Any] | None]:
@@ -23,15 +23,22 @@ def read_recorded(path: StrPath) -> tuple[Map, str, dict[str, Any] | None]:
     sidecar = read_sidecar(path)
     if sidecar is None:
         return read_map(path), PIXELS, None
-    units = {name: unit for unit, name in UNIT_NAMES.items()}
-    unit = units.get(str(sidecar.get("unit")), PIXELS)
+    unit = unit_of(sidecar)
     kind = sidecar.get("png")
     if kind in ("grey", "grey8"):
         return _from_grey(path, sidecar, unit), unit, sidecar
     if kind == "mm":
         codes = _codes(path)
-        return np.where(codes > 0, codes * np.float32(_MILLIMETRE), np.nan).astype(np.float32), unit, sidecar
+        values = codes / np.float32(MILLIMETRES)
+        values[codes == 0], values[codes == TOO_FAR] = np.nan, np.inf
+        return values, unit, sidecar
     return read_map(path, keep_infinite=unit == METRES), unit, sidecar
+
+
+def unit_of(sidecar: dict[str, Any]) -> str:
+    """The unit that a sidecar names: "px", "m" or "relative"; px if it names none."""
+    units = {name: unit for unit, name in UNIT_NAMES.items()}
+    return units.get(str(sidecar.get("unit")), PIXELS)
 
 
 def _codes(path: StrPath) -> Map:

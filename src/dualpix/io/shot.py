@@ -1,15 +1,16 @@
 """What a file says about the shot: camera, lens, aperture, focus distance. Damaged entries count as absent."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ..errors import InputError
 from ..types import StrPath
 from . import _jpeg, _png, _tiff, _webp
 from ._boxes import find
 from ._exif import PREFIX, Tags, directory
-from ._format import Bytes
-from ._reader import CANON_RAW, mapped
+from ._format import Bytes, FormatError
+from ._reader import CANON_RAW, mapped, probe
 
 __all__ = ["Shot", "read_shot"]
 
@@ -79,10 +80,22 @@ class Shot:
         # The diagonals of the two sensors relate as the focal lengths.
         return _DIAGONAL_35 * f / self.focal_35 * max(shape) / math.hypot(*shape)
 
-    def fov(self, shape: tuple[int, ...]) -> float | None:
-        """The angle of view of the longer side, degrees."""
-        side, f = self.sensor_side(shape), self.focal_length
-        return math.degrees(2 * math.atan(side / 2 / f)) if side and f else None
+    def fov(
+        self, shape: tuple[int, ...], focal_length: float | None = None, lens_to_sensor: float | None = None
+    ) -> float | None:
+        """The angle of view of the longer side, degrees.
+
+        Parameters
+        ----------
+        shape
+            Height and width of the picture.
+        focal_length
+            mm; by default that of the file.
+        lens_to_sensor
+            mm; by default the focal length, as with a focus at infinity.
+        """
+        side, v = self.sensor_side(shape, focal_length), lens_to_sensor or focal_length or self.focal_length
+        return math.degrees(2 * math.atan(side / 2 / v)) if side and v else None
 
     def __str__(self) -> str:
         known = [text for text in (self.camera, self.lens) if text]
@@ -103,9 +116,21 @@ def read_shot(path: StrPath) -> Shot:
         If the file cannot be read. A file without such data gives an empty Shot.
     """
     data = mapped(path)
-    if data[4:12] == CANON_RAW:
-        return _canon_raw(data)
-    return _shot(*_directories(_exif_block(data)))
+    found = _canon_raw(data) if data[4:12] == CANON_RAW else _shot(*_directories(_exif_block(data)))
+    if found.pixel_pitch and not found.sensor_width:
+        found = replace(found, sensor_width=_sensor_width(path, data, found.pixel_pitch))
+    return found
+
+
+def _sensor_width(path: StrPath, data: Bytes, pitch: float) -> float | None:
+    """The longer side of the sensor, mm, by the size of the picture itself. The first page of a raw file is another."""
+    try:
+        if _tiff.MAGIC.match(data) and _tiff.is_raw(data):
+            return None
+        info = probe(path)
+    except (FormatError, InputError):
+        return None
+    return pitch * max(info.width, info.height)
 
 
 def _exif_block(data: Bytes) -> Bytes:
