@@ -114,8 +114,8 @@ def test_half_sure_is_an_error_of_a_quarter_pixel():
 def test_near_a_depth_edge_it_is_less_sure():
     A = np.full((200, 200), 5000)
     d = np.where(np.arange(200) < 100, 0, 1.2) * np.ones_like(A)
-    row = trust(A, d)[100]
-    assert 1 - row[95:105].max() > 2 * (1 - row[20:60].min())
+    row = expected_error(belief(A, np.ones_like(A)), d.astype(np.float32), 1)[100]
+    assert row[95:105].min() > 2 * row[20:60].max()
 
 
 def test_blank_regions_are_less_sure_than_texture():
