@@ -11,6 +11,7 @@ from . import _opencv
 from ._boxes import boxes, find
 from ._extra import missing
 from ._format import Bytes, FormatError, Header
+from ._limit import too_large
 from .orientation import as_stored
 
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif")
@@ -50,12 +51,22 @@ def decode(data: bytes) -> Image:
         raise FormatError("is a HEIC image, which needs libheif: pip install 'dualpix[heic]'")
     import pi_heif
 
+    if said := too_large(*_decoded_size(data)):
+        raise FormatError(said)
     try:
         with _opencv.quiet():
             image = np.array(pi_heif.open_heif(_without_metadata(data), convert_hdr_to_8bit=False))
     except (ValueError, EOFError, SyntaxError, RuntimeError, OSError, IndexError) as error:
         raise FormatError(_DAMAGED) from error
     return as_stored(_rgb(image), header(data).orientation)  # libheif turns the picture upright
+
+
+def _decoded_size(data: Bytes) -> tuple[int, int]:
+    """Width and height before the picture is cropped: libheif decodes all of it first."""
+    sizes = [
+        struct.unpack_from(">II", data, a + 4) for kind, a, b in _properties(data) if kind == b"ispe" and b - a >= 12
+    ]
+    return sizes[-1][0], sizes[-1][1]
 
 
 def _without_metadata(data: bytes) -> bytes:

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-from ..errors import InputError, ParameterError
+from ..errors import InputError
 from ..types import Image, StrPath
 from . import _exr, _npy, _pfm
 from ._decoders import IMAGE_FORMATS
 from ._format import UPRIGHT, Format, FormatError
+from ._limit import too_large
 
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
-
-_MAX_PIXELS = 2**28
 
 
 @dataclass(frozen=True)
@@ -87,12 +86,8 @@ def mapped(path: StrPath) -> mmap.mmap:
 
 def check_pixels(name: StrPath, width: int, height: int) -> None:
     """Refuse a picture with more pixels than the environment variable ``DUALPIX_MAX_PIXELS`` allows."""
-    pixels, limit = width * height, _max_pixels()
-    if pixels > limit:
-        raise InputError(
-            f"{name}: {width}x{height} are {pixels} pixels, over the limit of {limit}: "
-            f"to read it, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
-        )
+    if said := too_large(width, height):
+        raise InputError(f"{name}: {said}")
 
 
 def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
@@ -130,10 +125,3 @@ def _readable(path: StrPath) -> Iterator[BufferedReader]:
         if os.path.isdir(path):
             raise InputError(f"{path}: is a folder: give a file in it") from None
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error
-
-
-def _max_pixels() -> int:
-    text = os.environ.get("DUALPIX_MAX_PIXELS", str(_MAX_PIXELS))
-    if not text.isdecimal() or int(text) == 0:
-        raise ParameterError(f"DUALPIX_MAX_PIXELS must be a whole number above 0, not {text!r}")
-    return int(text)
