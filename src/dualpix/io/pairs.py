@@ -27,6 +27,7 @@ _APP_LEFT = re.compile(r"(.+)_left(\.pgm)", re.IGNORECASE)
 _APP_SHAPE = (756, 2016)
 _APP_ASPECT = 2.0
 _OPTIONS = {"layout": LAYOUTS, "first": SIDES}
+_UNTOLD = "the file does not tell that its two pictures are left and right view: check the map, something near is red"
 
 
 def read_pair(
@@ -105,7 +106,7 @@ def read_one(
             pair = _from_raw(name, first, guide is None)
         else:
             pair = _READERS[kind](name) if layout is None else _halves(name, layout)
-            pair = replace(pair, left=pair.right, right=pair.left) if first == "right" else pair
+            pair = _exchanged(pair) if first == "right" else pair
     except FormatError as error:
         raise InputError(f"{name}: {error}") from error
     return pair if guide is None else with_guide(pair, guide)
@@ -174,10 +175,12 @@ def _pages(name: str) -> Pair:
 
 def _mpo_views(name: str) -> Pair:
     data = mapped(name)
-    views = [data[start:end] for start, end in _views_of_mpo(data)]
+    found = _views_of_mpo(data)
+    views = [data[place.start : place.end] for place in found]
     head = _jpeg.header(views[0])
     check_pixels(name, head.width, head.height)
-    return _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
+    pair = _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
+    return replace(pair, notes=(f"{name}: {_UNTOLD}",)) if any(place.is_untold for place in found) else pair
 
 
 def _app_views(name: str) -> Pair:
@@ -210,6 +213,12 @@ def _paired(name: str, views: list[Image], orientation: int) -> Pair:
     return Pair(views[0], views[1], None, _source(name), orientation)
 
 
+def _exchanged(pair: Pair) -> Pair:
+    other = {"left": "right", "right": "left"}
+    source = {other.get(role, role): path for role, path in pair.source.items()}
+    return replace(pair, left=pair.right, right=pair.left, source=source)
+
+
 def _source(name: str) -> dict[str, str]:
     return {"left": name, "right": name}
 
@@ -230,10 +239,13 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def _views_of_mpo(data: Bytes) -> list[tuple[int, int]]:
-    """The pictures of an MPO that have the size of the first one. Others are previews."""
-    places = _mpo.pictures(data)
-    heads = [_jpeg.header(data[start:end]) for start, end in places]
+def _views_of_mpo(data: Bytes) -> list[_mpo.Picture]:
+    """The pictures of an MPO that may be views and have the size of the first one. Others are previews."""
+    places = [place for place in _mpo.pictures(data) if place.is_view]
+    try:
+        heads = [_jpeg.header(data[place.start : place.end]) for place in places]
+    except FormatError:  # a leftover of the index
+        return []
     return [
         place
         for place, head in zip(places, heads, strict=True)
