@@ -58,7 +58,10 @@ def read_pair(
     if right is not None:
         if layout is not None or first is not None:
             raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
-        return read_views(left, right, guide)
+        pair = read_views(left, right, guide)
+        if len(pair.source.keys() & {"left", "right"}) == 2 and _are_same(pair):
+            raise InputError(f"{right}: is the same picture as {left}: give the left and the right view of one shot")
+        return pair
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")
     return read_one(left, guide, layout=layout, first=first)
@@ -109,6 +112,8 @@ def read_one(
             pair = _exchanged(pair) if first == "right" else pair
     except FormatError as error:
         raise InputError(f"{name}: {error}") from error
+    if _are_same(pair):
+        raise InputError(f"{name}: its two views are the same picture: give a file with the left and the right view")
     return pair if guide is None else with_guide(pair, guide)
 
 
@@ -211,6 +216,11 @@ def _halves(name: str, layout: str) -> Pair:
 def _paired(name: str, views: list[Image], orientation: int) -> Pair:
     same_size((f"the first picture of {name}", views[0].shape), (f"the second picture of {name}", views[1].shape))
     return Pair(views[0], views[1], None, _source(name), orientation)
+
+
+def _are_same(pair: Pair) -> bool:
+    """Whether both views are one picture. Blank views are another matter: the map says that it means nothing."""
+    return np.array_equal(pair.left, pair.right) and bool(np.ptp(pair.left))
 
 
 def _exchanged(pair: Pair) -> Pair:
