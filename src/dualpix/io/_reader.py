@@ -17,6 +17,7 @@ from ._limit import too_large
 
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
+_RAW_SUFFIXES = (".cr2", ".cr3", ".dng")
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
             return name, data
     if data[4:12] == CANON_RAW:
         raise InputError(f"{path}: is a camera raw file: give it alone, or split it first with dualpix split")
+    if os.path.splitext(path)[1].lower() in _RAW_SUFFIXES:
+        raise InputError(f"{path}: is no raw file that LibRaw can read: copy it from the camera again")
     raise InputError(f"{path}: is in none of the formats read here ({', '.join(formats)}): export it in one of them")
 
 
