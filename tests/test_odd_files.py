@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from dualpix import InputError
-from dualpix.io import _mpo, probe, read_image, read_map, read_one
+from dualpix.io import _mpo, probe, read_image, read_map, read_one, read_pair
 from dualpix.io.pairs import kind_of
-from image_files import save
+from image_files import by_opencv, save
 from raw_files import SHORT, dng
+from test_captures import pgm
 from test_pairs import FILES, HEIC, LEFT, PHOTO, RIGHT, mpo
+
+VIEWS = {"left": LEFT, "right": RIGHT}
 
 
 def with_kind(data, kind):
@@ -92,3 +95,55 @@ def test_black_levels_that_repeat_too_rarely(tmp_path, repeat):
     path = save(tmp_path, dng(frame * 2, frame, black=(512,), tags={50713: (SHORT, repeat)}), "a.dng")
     with pytest.raises(InputError, match=r"a\.dng: has damaged black or white levels"):
         read_one(path)
+
+
+@pytest.mark.parametrize("name", ["junk.CR3", "junk.dng"])
+def test_a_raw_file_by_name_only(tmp_path, call, name):
+    path = save(tmp_path, b"no raw file at all", name)
+    for command in (("info", path), ("split", path, "-o", tmp_path / "views")):
+        code, _, err = call(*command)
+        assert (code, err) == (
+            2,
+            f"error: {path}: is no raw file that LibRaw can read: copy it from the camera again\n",
+        )
+
+
+def test_info_of_a_folder_that_is_no_capture(tmp_path, call):
+    code, _, err = call("info", tmp_path)
+    assert code == 2
+    assert err.startswith(f"error: {tmp_path}: is a folder without left_pd")
+
+
+def test_the_same_picture_twice(tmp_path):
+    first, second = (save(tmp_path, by_opencv(".png", LEFT), name) for name in ("a.png", "b.png"))
+    with pytest.raises(InputError, match=rf"^{second}: is the same picture as {first}: give the left and the right"):
+        read_pair(first, second)
+    both = save(tmp_path, by_opencv(".png", np.hstack([LEFT, LEFT])), "both.png")
+    with pytest.raises(InputError, match="its two views are the same picture"):
+        read_pair(both, layout="side-by-side")
+    assert read_pair(LEFT, LEFT).shape == LEFT.shape  # arrays are not checked
+
+
+def test_exchanged_views_exchange_their_files(tmp_path):
+    left, right = (pgm(tmp_path / f"a_{side}.pgm", view.astype(np.uint16) * 256) for side, view in VIEWS.items())
+    assert read_one(left, first="right").source == {"left": str(right), "right": str(left)}
+
+
+def test_one_picture_cannot_be_split(tmp_path, call):
+    path = save(tmp_path, by_opencv(".png", LEFT), "a.png")
+    code, _, err = call("split", path, "-o", tmp_path / "views")
+    assert code == 2
+    assert err.startswith(
+        f"error: {path}: is one picture, so there is nothing to split: if it holds both views, give --l"
+    )
+    assert not (tmp_path / "views").exists()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_the_orientation_of_a_raw_file(tmp_path, orientation):
+    raw = pytest.importorskip("dualpix.io.raw")
+    pytest.importorskip("rawpy")
+    frame = np.full((96, 128), 2000, np.uint16)
+    frame[::2] += 100
+    data = dng(frame * 2 - 512, frame, orientation=orientation)
+    assert raw.read_frames(save(tmp_path, data, "a.dng")).orientation == orientation

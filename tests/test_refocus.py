@@ -221,6 +221,7 @@ def test_focus_that_is_nowhere(focus):
         (InputError, r"disparity is 49x40 but photo is 50x40", {"disparity": np.zeros((40, 49))}),
         (InputError, "no valid pixel", {"disparity": np.full((40, 50), np.nan)}),
         (InputError, "discs of up to .* give at most", {"disparity": np.full((40, 50), 300.0)}),
+        (InputError, "the map reaches from 1e.07 to 1e.07, .* out of range", {"disparity": np.full((40, 50), 1e7)}),
     ],
 )
 def test_wrong_arguments(error, says, changes):
