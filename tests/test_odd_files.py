@@ -147,3 +147,15 @@ def test_the_orientation_of_a_raw_file(tmp_path, orientation):
     frame[::2] += 100
     data = dng(frame * 2 - 512, frame, orientation=orientation)
     assert raw.read_frames(save(tmp_path, data, "a.dng")).orientation == orientation
+
+
+def test_a_new_split_leaves_no_old_picture(tmp_path, call):
+    both = save(tmp_path, by_opencv(".png", np.hstack([LEFT, RIGHT])), "both.png")
+    views = tmp_path / "views"
+    views.mkdir()
+    save(views, b"old", "picture.tiff")
+    line = ("split", both, "--layout", "side-by-side", "-o", views)
+    assert call(*line)[0] == 2
+    assert (views / "picture.tiff").exists()
+    assert call(*line, "--force")[0] == 0
+    assert sorted(path.name for path in views.iterdir()) == ["left.tiff", "right.tiff", "split.json"]
