@@ -24,7 +24,7 @@ _ORIENTATIONS = (1, 8, 3, 6)  # by quarter turns, anti-clockwise
 def header(data: Bytes) -> Header:
     """Read size and turn of the primary image from its properties. EXIF does not count in these files."""
     size, turn, depth = None, 0, 8
-    for kind, start, end in _properties(data):
+    for kind, start, end in properties(data):
         if kind == b"ispe" and end - start >= 12:
             size = struct.unpack_from(">II", data, start + 4)
         elif kind == b"clap" and end - start >= 16 and not _is_avif(data):  # libheif crops, OpenCV does not
@@ -64,7 +64,7 @@ def decode(data: bytes) -> Image:
 def _decoded_size(data: Bytes) -> tuple[int, int]:
     """Width and height before the picture is cropped: libheif decodes all of it first."""
     sizes = [
-        struct.unpack_from(">II", data, a + 4) for kind, a, b in _properties(data) if kind == b"ispe" and b - a >= 12
+        struct.unpack_from(">II", data, a + 4) for kind, a, b in properties(data) if kind == b"ispe" and b - a >= 12
     ]
     return sizes[-1][0], sizes[-1][1]
 
@@ -83,8 +83,8 @@ def _is_avif(data: Bytes) -> bool:
     return data[8:12] in (b"avif", b"avis") or b"avif" in data[16 : int.from_bytes(data[:4], "big")]
 
 
-def _properties(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the properties of the primary image: those that ipma assigns to the item that pitm names."""
+def properties(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield kind, start and end of the properties of the primary image: what ipma assigns to the item of pitm."""
     meta = find(data, 0, len(data), b"meta")
     if meta is None:
         raise FormatError(_DAMAGED)

@@ -41,10 +41,12 @@ def decode(data: bytes) -> Image:
 
 def exif(data: Bytes) -> bytes:
     """Return the EXIF data; empty if there is none."""
-    for kind, start, end in _chunks(data):
-        if kind == b"EXIF":
-            return data[start:end]
-    return b""
+    return chunk(data, b"EXIF")
+
+
+def chunk(data: Bytes, wanted: bytes) -> bytes:
+    """Return the body of the first chunk of a kind; empty if there is none."""
+    return next((data[start:end] for kind, start, end in _chunks(data) if kind == wanted), b"")
 
 
 def _chunks(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
