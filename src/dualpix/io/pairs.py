@@ -60,9 +60,8 @@ def read_pair(
             raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
         pair = read_views(left, right, guide)
         if len(pair.source.keys() & {"left", "right"}) == 2 and _are_same(pair):
-            raise InputError(
-                f"{pair.source['right']}: is the same picture as {pair.source['left']}: give the left and the right view of one shot"
-            )
+            same = f"{pair.source['right']}: is the same picture as {pair.source['left']}"
+            raise InputError(f"{same}: give the left and the right view of one shot")
         return pair
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")
