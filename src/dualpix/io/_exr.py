@@ -15,6 +15,7 @@ MAGIC = re.compile(rb"\x76\x2f\x31\x01")
 EXTRA, PACKAGE = "exr", "OpenEXR"
 
 DEPTH, CONFIDENCE, ALPHA = "Z", "confidence", "A"
+_DAMAGED = "is a damaged OpenEXR file: copy or export it again"
 _MAPS = (DEPTH, "Y", ALPHA)  # channels that are read as a map, best first
 
 
@@ -70,7 +71,9 @@ def _open(data: Bytes, header_only: bool) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # the library raises whatever it meets
-        raise FormatError("is a damaged OpenEXR file: copy or export it again") from error
-    if len(parts) != 1:
+        raise FormatError(_DAMAGED) from error
+    if not parts:
+        raise FormatError(_DAMAGED)
+    if len(parts) > 1:
         raise FormatError(f"has {len(parts)} parts, but a map is in a file with one: export that part alone")
     return parts[0]
