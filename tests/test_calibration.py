@@ -247,7 +247,7 @@ def test_progress_counts_all_planes():
 
 def test_every_picture_is_read_once(tmp_path, monkeypatch):
     shape = (96, 144)
-    views = {"white": (sheet(shape), sheet(shape)), "near": pictured(1.3), "far": pictured(-1.1)}
+    views = {"white": (sheet(shape), sheet(shape)[:, ::-1]), "near": pictured(1.3), "far": pictured(-1.1)}
     pairs = {}
     for name, pair in views.items():
         pairs[name] = [tmp_path / f"{name}_{side}.png" for side in ("left", "right")]

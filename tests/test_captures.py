@@ -64,7 +64,9 @@ def test_a_missing_file_is_named(tmp_path, role, said):
 
 
 def test_folders_that_are_no_capture(tmp_path):
-    with pytest.raises(InputError, match=r"left_pd: no such folder: give the folder that holds left_pd and right_pd$"):
+    with pytest.raises(
+        InputError, match=r"is a folder without left_pd and right_pd, so it is no capture: give a file in it$"
+    ):
         read_capture(tmp_path)
     (tmp_path / "left_pd").mkdir()
     with pytest.raises(InputError, match=r"left_pd: holds no capture: give the folder of a data set$"):

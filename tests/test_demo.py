@@ -69,6 +69,15 @@ def test_nothing_is_replaced_unasked(result):
     assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
+def test_the_command_names_the_option_for_another_folder(result, call):
+    folder, _ = result
+    code, _, err = call("demo", "-o", folder)
+    assert (code, err) == (
+        2,
+        f"error: {folder}: a demo exists already here: give another folder with -o DIR, or --force\n",
+    )
+
+
 def test_the_truth_is_signed_and_fills_the_range():
     _, truth = demo.photograph()
     assert truth.min() == pytest.approx(-demo.LARGEST)

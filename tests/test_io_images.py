@@ -460,10 +460,10 @@ def test_encode_png_refuses_other_arrays():
 
 
 def test_a_pair_knows_its_source(tmp_path):
-    left, right = save(tmp_path, PNG8, "l.png"), save(tmp_path, TIFF8, "r.tif")
+    left, right = save(tmp_path, PNG8, "l.png"), save(tmp_path, by_tifffile(RGB8 ^ 1), "r.tif")
     pair = read_pair(left, str(right))
     np.testing.assert_array_equal(pair.left, RGB8)
-    np.testing.assert_array_equal(pair.right, RGB8)
+    np.testing.assert_array_equal(pair.right, RGB8 ^ 1)
     assert pair.guide is None
     assert pair.source == {"left": str(left), "right": str(right)}
 

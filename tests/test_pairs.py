@@ -110,7 +110,7 @@ def test_the_pixel_capture_app(tmp_path):
     left = pgm(tmp_path / "20200101_120000_000_left.pgm", texture)
     with pytest.raises(InputError, match="is one picture: give the other view too"):
         read_one(left)
-    right = pgm(tmp_path / "20200101_120000_000_right.pgm", texture)
+    right = pgm(tmp_path / "20200101_120000_000_right.pgm", np.roll(texture, 1, axis=1))
     pair = read_one(left)
     assert pair.pixel_aspect == 2
     assert pair.source == {"left": str(left), "right": str(right)}
@@ -243,8 +243,11 @@ def test_a_guide_of_another_size_is_resampled(tmp_path, scale):
     guide = cv2.resize(ramp, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
     pair = read_pair(LEFT, RIGHT, guide / 255)
     np.testing.assert_allclose(pair.guide[:, 4:-4] * 255, ramp[:, 4:-4], atol=1)
-    turned = save(tmp_path, jpeg_with(by_opencv(".jpg", as_stored(LEFT, 6)), segment(0xE1, b"Exif\0\0" + exif(6))))
-    assert read_pair(turned, turned, guide / 255).guide.shape == (80, 60)
+    turned = [
+        save(tmp_path, jpeg_with(by_opencv(".jpg", as_stored(view, 6)), segment(0xE1, b"Exif\0\0" + exif(6))), name)
+        for name, view in (("l.jpg", LEFT), ("r.jpg", RIGHT))
+    ]
+    assert read_pair(*turned, guide / 255).guide.shape == (80, 60)
 
 
 # ---- formats of images ---------------------------------------------------------------------------

@@ -391,7 +391,7 @@ BAD = {
     "cut short by a byte": (dng(*FRAMES)[:-1], "is damaged or cut short"),
     "compressed and cut short": (dng(*FRAMES, compressed=True)[:-300], "is damaged or cut short"),
     "Canon cut short": (cr2(*FRAMES)[:-3000], "is damaged or cut short"),
-    "the same frame twice": (dng(FRAMES[0], FRAMES[0]), "its two frames are the same: update rawpy"),
+    "the same frame twice": (dng(FRAMES[0], FRAMES[0]), "its two frames are equal, so it is no dual-pixel raw"),
     "burst": (BURST, r"its first frame is 1\.0\d times as bright .* not a burst"),
     "lens cap": (dng(DARK, DARK + (np.arange(SHAPE[1]) % 2).astype(np.uint16)), "is black: take off the lens cap"),
     "too bright": (dng(DARK * 0 + WHITE, DARK), "every pixel is too bright"),

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageCms
 
 import reference_render as reference
 from conftest import ROOT
 from dualpix import InputError, ParameterError, _core, cli
 from dualpix.io import read_image, write_map
+from dualpix.io.pictures import encode_picture, origin
 from dualpix.render import refocus
 from dualpix.render.openings import SHAPES, openings
 from dualpix.render.refocusing import RADIUS, focus_of
@@ -221,6 +223,7 @@ def test_focus_that_is_nowhere(focus):
         (InputError, r"disparity is 49x40 but photo is 50x40", {"disparity": np.zeros((40, 49))}),
         (InputError, "no valid pixel", {"disparity": np.full((40, 50), np.nan)}),
         (InputError, "discs of up to .* give at most", {"disparity": np.full((40, 50), 300.0)}),
+        (InputError, "the map reaches from 1e.07 to 1e.07, .* out of range", {"disparity": np.full((40, 50), 1e7)}),
     ],
 )
 def test_wrong_arguments(error, says, changes):
@@ -334,6 +337,9 @@ METRES = ("photo.png", "z.tiff", "-o", "out.png", *APERTURE)
         (("photo.png", "empty.npy", "-o", "out.png", *FOCUS, *APERTURE), "empty.npy: has no valid pixel"),
         (("photo.png", "rel.npy", "-o", "out.png", *FOCUS, *APERTURE), "rel.npy: holds relative inverse depth"),
         (("photo.png", "odd.npy", "-o", "out.png", *FOCUS, *APERTURE), "odd.npy: its sidecar"),
+        (("photo.png", "one.npy", "-o", "out.png", *FOCUS, *APERTURE), "one.npy: is 1 everywhere, so it blurs nothing"),
+        (("d.tiff", "photo.png", "-o", "out.png", *FOCUS, *APERTURE), "d.tiff: is a map, but PHOTO comes first"),
+        (("small.npy", "d.tiff", "-o", "out.png", *FOCUS, *APERTURE), "small.npy: is a map, but PHOTO comes first"),
     ],
 )
 def test_bad_input(folder, capfd, args, says):
@@ -343,6 +349,7 @@ def test_bad_input(folder, capfd, args, says):
     write_map("empty.npy", np.full((40, 50), np.nan))
     write_map("odd.npy", np.ones((40, 50)))
     Path("odd.json").write_text(json.dumps({"dualpix": "0", "map": "odd.npy", "unit": "metres", "metric": {"a": "x"}}))
+    write_map("one.npy", np.ones((40, 50)))
     write_map("rel.npy", np.ones((40, 50)))
     Path("rel.json").write_text(json.dumps({"dualpix": "0", "map": "rel.npy", "unit": "relative inverse depth"}))
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -353,3 +360,58 @@ def test_bad_input(folder, capfd, args, says):
     assert err.count("\n") == 1
     assert says in err
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(("top", "aperture", "says"), [(1, "2", "no mask and no confidence"), (3, "0.01", "hardly")])
+def test_maps_in_doubt(folder, capfd, top, aperture, says):
+    write_map("doubt.npy", np.linspace(0, top, 2000).reshape(40, 50))
+    assert cli.main(["refocus", "photo.png", "doubt.npy", "-o", "out.png", *FOCUS, "--aperture", aperture]) == 0
+    err = capfd.readouterr().err
+    assert err.startswith("warning: ")
+    assert says in err
+
+
+def described(kind):
+    """A photo with a profile, a camera, and an orientation of 6."""
+    exif = Image.Exif()
+    exif[271], exif[274] = "Canon", 6
+    exif.get_ifd(34665)[37386] = 50.0
+    picture = Image.fromarray(photo((50, 40, 3), 1, np.uint8))
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    picture.save(f"described.{kind}", exif=exif, icc_profile=profile)
+    return f"described.{kind}", profile
+
+
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".tif"])
+@pytest.mark.parametrize("kind", ["jpg", "png", "webp", "tif", "avif"])
+def test_profile_and_exif_are_kept(folder, kind, suffix):
+    name, profile = described(kind)
+    size = read_image(name).shape[:2]
+    write_map("map.npy", np.linspace(-3, 3, 2000).reshape(size))
+    assert cli.main(["refocus", name, "map.npy", "-o", "out" + suffix, *FOCUS, *APERTURE]) == 0
+    with Image.open("out" + suffix) as found:
+        assert found.info["icc_profile"] == profile
+        if kind in ("jpg", "png", "webp") and suffix != ".tif":
+            assert found.getexif()[271] == "Canon"
+            assert found.getexif().get(274, 1) == 1
+            assert found.getexif().get_ifd(34665)[37386] == 50
+    assert read_image("out" + suffix).shape[:2] == size
+
+
+def test_a_profile_of_other_channels_is_left_out(folder):
+    name, _ = described("png")
+    assert origin(name, 1).profile == b""
+    assert origin(name, 3).profile
+
+
+def test_damaged_metadata_is_left_out(folder):
+    with open(described("jpg")[0], "rb") as file:
+        data = file.read()
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        bad = bytearray(data)
+        for place in rng.integers(2, 300, 4):
+            bad[place] = rng.integers(256)
+        Path("bad.jpg").write_bytes(bad)
+        kept = origin("bad.jpg", 3)
+        encode_picture("a.jpg", np.zeros((4, 5, 3), np.uint8), kept)

@@ -207,7 +207,8 @@ void refocus(const Photo<T>& photo, const Defocus& defocus, const Openings& open
   int largest = 0;
   for (const int16_t code : codes) largest = std::max(largest, std::abs((int)code));
   std::vector<int> reach(largest + 1);
-  for (int code = 0; code <= largest; ++code) reach[code] = spot_reach(openings, code);
+  const float extent = extent_of(openings);
+  for (int code = 0; code <= largest; ++code) reach[code] = spot_reach(extent, code);
   // A pixel beside the tile may reach as far to the other side.
   const int margin = 2 * reach.back() + 2, stride = kTile + 2 * margin;
   const Spots spots(openings, largest, stride, threads);

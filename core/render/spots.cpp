@@ -47,14 +47,14 @@ Differences scaled(const float* chords, int lines, float r, int reach) {
   return spot;
 }
 
-Spot make_spot(const Openings& openings, int place, int code, int stride) {
+Spot make_spot(const Openings& openings, float extent, int place, int code, int stride) {
   Spot spot;
   if (code == 0) {
     spot.start = {0, 1};
     spot.taps = {{0, 1.0f}};
     return spot;
   }
-  const int reach = spot_reach(openings, code);
+  const int reach = spot_reach(extent, code);
   const float r = radius_of(code);
   Differences found = scaled(openings.chords + (size_t)place * 2 * openings.lines, openings.lines, r, reach);
   spot.summed = code > kDense;
@@ -74,17 +74,20 @@ Spot make_spot(const Openings& openings, int place, int code, int stride) {
 
 }  // namespace
 
-int spot_reach(const Openings& openings, int code) {
+float extent_of(const Openings& openings) {
   float extent = 1;
   const size_t count = (size_t)openings.rows * openings.columns * 2 * openings.lines;
   for (size_t i = 0; i < count; ++i) extent = std::max(extent, std::abs(openings.chords[i]));
-  return code == 0 ? 0 : (int)std::ceil(radius_of(code) * extent) + 1;
+  return extent;
 }
+
+int spot_reach(float extent, int code) { return code == 0 ? 0 : (int)std::ceil(radius_of(code) * extent) + 1; }
 
 Spots::Spots(const Openings& openings, int largest, int stride, int threads)
     : rows_(openings.rows), columns_(openings.columns), codes_(largest + 1), spots_((size_t)rows_ * columns_ * codes_) {
+  const float extent = extent_of(openings);
   parallel_for((int)spots_.size(), threads, [] { return 0; }, [&](int i, int) {
-    spots_[i] = make_spot(openings, i / codes_, i % codes_, stride);
+    spots_[i] = make_spot(openings, extent, i / codes_, i % codes_, stride);
   });
 }
 

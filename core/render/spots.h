@@ -47,7 +47,10 @@ class Spots {
   std::vector<Spot> spots_;
 };
 
-// How far a spot extends from its origin, in whole pixels.
-int spot_reach(const Openings& openings, int code);
+// How far the openings extend from the origin, in radii of the disc; 1 at least.
+float extent_of(const Openings& openings);
+
+// How far a spot of openings of this extent reaches from its origin, in whole pixels.
+int spot_reach(float extent, int code);
 
 }  // namespace dualpix

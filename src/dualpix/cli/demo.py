@@ -24,8 +24,11 @@ def demo(output: str, force: bool, as_json: bool) -> None:
     Example:
       dualpix demo -o demo-out
     """
+    from ..errors import OutputError
     from ..evaluation.demo import run as run_demo
 
+    if not force and Path(output, "index.html").exists():
+        raise OutputError(f"{output}: a demo exists already here: give another folder with -o DIR, or --force")
     with progress_bar(True) as progress:
         result = run_demo(Path(output), progress=progress, force=force)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,12 @@ from .options import (
     threads_option,
 )
 from .progress import progress_bar
+
+if TYPE_CHECKING:
+    from ..render.metres import FocusMap
+    from ..types import Image
+
+_HARDLY = 0.5  # px: smaller discs are hardly seen
 
 
 @click.command(cls=Command)
@@ -81,13 +87,10 @@ def refocus(
     """
     from ..io import OutputSet
     from ..io.pairs import files_of
-    from ..io.photos import read_photo
-    from ..io.pictures import check_picture_path, encode_picture
+    from ..io.pictures import check_picture_path, encode_picture, origin
     from ..params.rules import Whole, check
-    from ..render.metres import read_focus_map
     from ..render.refocusing import Lens, focus_of
     from ..run import Step, thread_count
-    from ..types import same_size
     from ..version import version
 
     check_picture_path(output)
@@ -98,16 +101,18 @@ def refocus(
     threads = thread_count(threads)
     with OutputSet(outputs, (*files_of(photo).values(), map), force) as files, progress_bar(not quiet) as progress:
         start = time.perf_counter()
-        image, found = read_photo(photo, linear=linear), read_focus_map(map)
-        same_size((photo, image.shape), (map, found.d.shape))
+        image, found = _read(photo, map, linear)
+        kept = origin(photo, 1 if image.ndim == 2 else 3)
         target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or ())
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
         for each in (foci[0], target):
             lens.check(found.d, each)
+        largest = lens.largest_disc(found.d, target)
+        doubts = _doubts(found, largest)
         for i, (path, each) in enumerate(zip(outputs, foci, strict=True)):
             if progress:
                 progress(Step("refocus", i / len(outputs), i + 1, len(outputs)))
-            files.write(path, encode_picture(path, lens.blur(image, found.d, each, threads)))
+            files.write(path, encode_picture(path, lens.blur(image, found.d, each, threads), kept))
         record = {
             "dualpix": version(),
             "width": image.shape[1],
@@ -116,13 +121,56 @@ def refocus(
             "aperture": lens.aperture,
             "shape": lens.shape,
             "linear": linear,
-            "largest_disc": lens.largest_disc(found.d, target),
+            "largest_disc": largest,
             "threads": threads,
             "seconds": time.perf_counter() - start,
             "inputs": {"photo": photo, "map": map},
             "outputs": outputs,
         }
-    report(record, _summary, as_json, quiet)
+    report(record, _summary, as_json, quiet, doubts)
+
+
+def _read(photo: str, map: str, linear: bool) -> tuple[Image, FocusMap]:
+    """The photo and its map, of the same size."""
+    from ..io.photos import read_photo
+    from ..render.metres import read_focus_map
+    from ..types import same_size
+
+    _check_order(photo, map)
+    image, found = read_photo(photo, linear=linear), read_focus_map(map)
+    same_size((photo, image.shape), (map, found.d.shape))
+    return image, found
+
+
+def _check_order(photo: str, map: str) -> None:
+    """Refuse a map in the place of the photo: a grey file that has a sidecar or can only be a map."""
+    from ..errors import InputError
+    from ..io import probe
+    from ..io.pairs import kind_of
+    from ..io.sidecar import read_sidecar
+
+    if kind_of(photo) != "picture" or kind_of(map) != "picture":
+        return
+    first, second = probe(photo), probe(map)
+    is_map = first.format in ("PFM", "NPY", "OpenEXR") or read_sidecar(photo) is not None
+    if first.channels == 1 and (is_map or (first.dtype == "float32" and second.channels == 3)):
+        raise InputError(f"{photo}: is a map, but PHOTO comes first: give the photo, then its map")
+
+
+def _doubts(found: FocusMap, largest: float) -> list[str]:
+    """What speaks against the map; refuse one that blurs nothing."""
+    from ..errors import InputError
+    from ..io.sidecar import read_sidecar
+
+    low, high = float(found.d.min()), float(found.d.max())
+    if low == high:
+        raise InputError(f"{found.name}: is {low:.4g} everywhere, so it blurs nothing: give a map by dualpix disparity")
+    doubts = []
+    if low == 0 and high <= 1 and read_sidecar(found.name) is None:
+        doubts.append(f"{found.name}: has values from 0 to {high:.4g} only: check that it is no mask and no confidence")
+    if largest < _HARDLY:
+        doubts.append(f"the largest disc has {largest:.2g} px, so hardly anything changes: give a larger --aperture")
+    return doubts
 
 
 def _numbered(path: str, count: int) -> list[str]:

@@ -54,7 +54,9 @@ def split(
         found = split_file(file, linear=linear, layout=layout, first=first)
         images: dict[str, Image | None] = dict(zip((*VIEWS, PICTURE), found.images, strict=True))
         for name, image in images.items():
-            if image is not None:
+            if image is None:
+                files.remove(paths[name])  # that of an earlier split
+            else:
                 files.write(paths[name], encode_tiff16(image, found.orientation))
         record: dict[str, Any] = {
             **found.record,

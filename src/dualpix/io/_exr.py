@@ -15,6 +15,7 @@ MAGIC = re.compile(rb"\x76\x2f\x31\x01")
 EXTRA, PACKAGE = "exr", "OpenEXR"
 
 DEPTH, CONFIDENCE, ALPHA = "Z", "confidence", "A"
+_DAMAGED = "is a damaged OpenEXR file: copy or export it again"
 _MAPS = (DEPTH, "Y", ALPHA)  # channels that are read as a map, best first
 
 
@@ -58,7 +59,7 @@ def write(channels: dict[str, Map]) -> memoryview:
 
 
 def _open(data: Bytes, header_only: bool) -> Any:
-    """The first part of a file."""
+    """The only part of a file. The library decodes all parts at once, so their sizes would have to be checked, too."""
     if missing(PACKAGE):
         raise FormatError(f"is an OpenEXR file, which needs a package: pip install 'dualpix[{EXTRA}]'")
     import OpenEXR
@@ -66,8 +67,13 @@ def _open(data: Bytes, header_only: bool) -> Any:
     stream = BytesIO(data) if isinstance(data, bytes) else data
     stream.seek(0)
     try:
-        return OpenEXR.File(stream, separate_channels=True, header_only=header_only).parts[0]
+        parts = OpenEXR.File(stream, separate_channels=True, header_only=header_only).parts
     except MemoryError:
         raise
     except Exception as error:  # the library raises whatever it meets
-        raise FormatError("is a damaged OpenEXR file: copy or export it again") from error
+        raise FormatError(_DAMAGED) from error
+    if not parts:
+        raise FormatError(_DAMAGED)
+    if len(parts) > 1:
+        raise FormatError(f"has {len(parts)} parts, but a map is in a file with one: export that part alone")
+    return parts[0]

@@ -11,6 +11,7 @@ from . import _opencv
 from ._boxes import boxes, find
 from ._extra import missing
 from ._format import Bytes, FormatError, Header
+from ._limit import too_large
 from .orientation import as_stored
 
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif")
@@ -23,7 +24,7 @@ _ORIENTATIONS = (1, 8, 3, 6)  # by quarter turns, anti-clockwise
 def header(data: Bytes) -> Header:
     """Read size and turn of the primary image from its properties. EXIF does not count in these files."""
     size, turn, depth = None, 0, 8
-    for kind, start, end in _properties(data):
+    for kind, start, end in properties(data):
         if kind == b"ispe" and end - start >= 12:
             size = struct.unpack_from(">II", data, start + 4)
         elif kind == b"clap" and end - start >= 16 and not _is_avif(data):  # libheif crops, OpenCV does not
@@ -50,12 +51,22 @@ def decode(data: bytes) -> Image:
         raise FormatError("is a HEIC image, which needs libheif: pip install 'dualpix[heic]'")
     import pi_heif
 
+    if said := too_large(*_decoded_size(data)):
+        raise FormatError(said)
     try:
         with _opencv.quiet():
             image = np.array(pi_heif.open_heif(_without_metadata(data), convert_hdr_to_8bit=False))
     except (ValueError, EOFError, SyntaxError, RuntimeError, OSError, IndexError) as error:
         raise FormatError(_DAMAGED) from error
     return as_stored(_rgb(image), header(data).orientation)  # libheif turns the picture upright
+
+
+def _decoded_size(data: Bytes) -> tuple[int, int]:
+    """Width and height before the picture is cropped: libheif decodes all of it first."""
+    sizes = [
+        struct.unpack_from(">II", data, a + 4) for kind, a, b in properties(data) if kind == b"ispe" and b - a >= 12
+    ]
+    return sizes[-1][0], sizes[-1][1]
 
 
 def _without_metadata(data: bytes) -> bytes:
@@ -72,8 +83,8 @@ def _is_avif(data: Bytes) -> bool:
     return data[8:12] in (b"avif", b"avis") or b"avif" in data[16 : int.from_bytes(data[:4], "big")]
 
 
-def _properties(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the properties of the primary image: those that ipma assigns to the item that pitm names."""
+def properties(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield kind, start and end of the properties of the primary image: what ipma assigns to the item of pitm."""
     meta = find(data, 0, len(data), b"meta")
     if meta is None:
         raise FormatError(_DAMAGED)

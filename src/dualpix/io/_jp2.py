@@ -5,21 +5,25 @@ import struct
 
 from ..types import Image
 from . import _opencv
+from ._boxes import find
 from ._format import Bytes, FormatError, Header
 
 MAGIC = re.compile(rb"\0\0\0\x0cjP  \r\n\x87\n|\xff\x4f\xff\x51")
 
-_SIZE = re.compile(rb"\xff\x4f\xff\x51")  # start of the codestream, and of its size segment
-_FARTHEST = 2**20  # bytes of boxes before the codestream
+_SIZE = b"\xff\x4f\xff\x51"  # start of the codestream, and of its size segment
+_DAMAGED = "is damaged or cut short: copy or export it again"
 
 
 def header(data: Bytes) -> Header:
     """Read size and type from the size segment."""
-    found = _SIZE.search(data, 0, _FARTHEST)
-    if not found or found.end() + 39 > len(data):
-        raise FormatError("is a damaged JPEG 2000: copy or export it again")
-    right, bottom, left, top = struct.unpack_from(">4I", data, found.end() + 4)
-    channels, depth = struct.unpack_from(">HB", data, found.end() + 36)
+    start, end = _codestream(data)
+    start += len(_SIZE)
+    if start + 39 > end:
+        raise FormatError(_DAMAGED)
+    right, bottom, left, top = struct.unpack_from(">4I", data, start + 4)
+    channels, depth = struct.unpack_from(">HB", data, start + 36)
+    if right <= left or bottom <= top:
+        raise FormatError(_DAMAGED)
     if depth + 1 not in (8, 16):  # the top bit marks signed values
         raise FormatError("has neither 8 nor 16 bits a channel, as it must here: export it as PNG or TIFF")
     if channels not in (1, 3, 4):
@@ -29,6 +33,15 @@ def header(data: Bytes) -> Header:
 
 def decode(data: bytes) -> Image:
     """Decode the pixels as stored."""
-    if not data.rstrip(b"\0").endswith(b"\xff\xd9"):
-        raise FormatError("is cut short: copy or export it again")
+    start, end = _codestream(data)
+    if not data[start:end].rstrip(b"\0").endswith(b"\xff\xd9"):
+        raise FormatError(_DAMAGED)
     return _opencv.decode(data)
+
+
+def _codestream(data: Bytes) -> tuple[int, int]:
+    """Start and end of the codestream: the box jp2c, which other boxes may follow, or the whole file."""
+    place = (0, len(data)) if data[:4] == _SIZE else find(data, 0, len(data), b"jp2c")
+    if place is None or data[place[0] : place[0] + 4] != _SIZE:
+        raise FormatError(_DAMAGED)
+    return place

@@ -13,6 +13,7 @@ MAGIC = re.compile(rb"\xff\xd8\xff")
 # FF00 and the restart markers D0..D7 belong to the compressed pixels.
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
 _END, _SCAN, _APP1, _APP2 = 0xD9, 0xDA, 0xE1, 0xE2
+_ICC = b"ICC_PROFILE\0"
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0 to SOF15 without DHT, JPG and DAC
 
 
@@ -46,6 +47,18 @@ def exif(data: Bytes) -> bytes:
             if body.startswith(b"Exif\0"):  # XMP is in such a segment too
                 return body
     return b""
+
+
+def profile(data: Bytes) -> bytes:
+    """Return the ICC profile, which may lie in several segments; empty if there is none."""
+    parts = {}
+    for marker, start in _segments(data):
+        if marker == _SCAN:
+            break
+        body = data[start + 2 : start + int.from_bytes(data[start : start + 2], "big")] if marker == _APP2 else b""
+        if body.startswith(_ICC) and len(body) > len(_ICC):
+            parts[body[len(_ICC)]] = body[len(_ICC) + 2 :]
+    return b"".join(parts[number] for number in sorted(parts))
 
 
 def _orientation(data: Bytes) -> int:

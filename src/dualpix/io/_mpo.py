@@ -1,22 +1,41 @@
 """MPO: several JPEG pictures in one file (CIPA DC-007), as stereo cameras write it. The first is the left view."""
 
 import struct
+from typing import NamedTuple
 
 from . import _jpeg
-from ._format import Bytes, FormatError
+from ._format import Bytes
 
 _ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _COUNT, _ENTRIES = 0xB001, 0xB002
 _ENTRY_LENGTH, _MOST = 16, 64
+_TYPE = 0xFFFFFF  # bits of the attribute that tell the type
+_UNDEFINED, _PRIMARY, _STEREO, _MULTI_ANGLE = 0, 0x030000, 0x020002, 0x020003
 
 
-def pictures(data: Bytes) -> list[tuple[int, int]]:
-    """Return start and end of every picture; empty if the JPEG has no index of pictures.
+class Picture(NamedTuple):
+    """One picture of the index: where it begins and ends, and the type that the index tells."""
 
-    Raises
-    ------
-    FormatError
-        If the index is damaged, or a picture begins beyond the end of the file.
+    start: int
+    end: int
+    kind: int
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it may be a view: not a thumbnail, not a part of a panorama."""
+        return self.start == 0 or self.kind in (_UNDEFINED, _PRIMARY, _STEREO, _MULTI_ANGLE)
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether the index does not tell what a picture after the first one is."""
+        return self.start > 0 and self.kind == _UNDEFINED
+
+
+def pictures(data: Bytes) -> list[Picture]:
+    """Return the pictures of the index.
+
+    It is empty if the JPEG has no index, or one that does not fit: programs that edit an MPO keep the index and drop
+    the other pictures.
     """
     index, base = _jpeg.index(data)
     order = _ORDERS.get(index[:4])
@@ -26,14 +45,15 @@ def pictures(data: Bytes) -> list[tuple[int, int]]:
         count, table = _entries(index, order)
         found = []
         for i in range(min(count, _MOST)):
-            size, offset = struct.unpack_from(order + "II", index, table + i * _ENTRY_LENGTH + 4)
+            kind, size, offset = struct.unpack_from(order + "III", index, table + i * _ENTRY_LENGTH)
             start = base + offset if offset else 0  # the first picture has offset 0
-            if start >= len(data):
-                raise FormatError("is cut short: copy or export it again")
-            found.append((start, min(start + size, len(data))))  # some writers give a size beyond the end
+            if not _jpeg.MAGIC.match(data, start):
+                return []
+            end = min(start + size, len(data))  # some writers give a size beyond the end
+            found.append(Picture(start, end, kind & _TYPE))
         return found
-    except struct.error as error:
-        raise FormatError("has a damaged index of pictures: copy or export it again") from error
+    except struct.error:
+        return []
 
 
 def _entries(index: bytes, order: str) -> tuple[int, int]:

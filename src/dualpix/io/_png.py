@@ -34,8 +34,13 @@ def decode(data: bytes) -> Image:
 
 def exif(data: Bytes) -> bytes:
     """Return the content of the eXIf chunk; empty if there is none or it is damaged."""
+    return chunk(data, b"eXIf")
+
+
+def chunk(data: Bytes, wanted: bytes) -> bytes:
+    """Return the content of the first chunk of a kind; empty if there is none or it is damaged."""
     for kind, start, end in _chunks(data):
-        if kind == b"eXIf":
+        if kind == wanted:
             return data[start + 8 : end - 4] if _intact(data, start, end) else b""
     return b""
 

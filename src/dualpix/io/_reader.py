@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-from ..errors import InputError, ParameterError
+from ..errors import InputError
 from ..types import Image, StrPath
 from . import _exr, _npy, _pfm
 from ._decoders import IMAGE_FORMATS
 from ._format import UPRIGHT, Format, FormatError
+from ._limit import too_large
 
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
-
-_MAX_PIXELS = 2**28
+_RAW_SUFFIXES = (".cr2", ".cr3", ".dng")
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,8 @@ def mapped(path: StrPath) -> mmap.mmap:
 
 def check_pixels(name: StrPath, width: int, height: int) -> None:
     """Refuse a picture with more pixels than the environment variable ``DUALPIX_MAX_PIXELS`` allows."""
-    pixels, limit = width * height, _max_pixels()
-    if pixels > limit:
-        raise InputError(
-            f"{name}: {width}x{height} are {pixels} pixels, over the limit of {limit}: "
-            f"to read it, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
-        )
+    if said := too_large(width, height):
+        raise InputError(f"{name}: {said}")
 
 
 def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
@@ -114,6 +110,8 @@ def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
             return name, data
     if data[4:12] == CANON_RAW:
         raise InputError(f"{path}: is a camera raw file: give it alone, or split it first with dualpix split")
+    if os.path.splitext(path)[1].lower() in _RAW_SUFFIXES:
+        raise InputError(f"{path}: is no raw file that LibRaw can read: copy it from the camera again")
     raise InputError(f"{path}: is in none of the formats read here ({', '.join(formats)}): export it in one of them")
 
 
@@ -130,10 +128,3 @@ def _readable(path: StrPath) -> Iterator[BufferedReader]:
         if os.path.isdir(path):
             raise InputError(f"{path}: is a folder: give a file in it") from None
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error
-
-
-def _max_pixels() -> int:
-    text = os.environ.get("DUALPIX_MAX_PIXELS", str(_MAX_PIXELS))
-    if not text.isdecimal() or int(text) == 0:
-        raise ParameterError(f"DUALPIX_MAX_PIXELS must be a whole number above 0, not {text!r}")
-    return int(text)

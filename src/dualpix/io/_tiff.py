@@ -45,14 +45,14 @@ def decode(data: bytes) -> Image:
         return _pixels(data, page)
 
 
-def encode(image: Image, orientation: int = UPRIGHT) -> memoryview:
-    """Return an image or a map, as it is, in one uncompressed page."""
+def encode(image: Image, orientation: int = UPRIGHT, profile: bytes = b"") -> memoryview:
+    """Return an image or a map, as it is, in one uncompressed page. The ICC profile may be empty."""
     import tifffile
 
     turned = [(_ORIENTATION, _SHORT, 1, orientation, True)] if orientation != UPRIGHT else []
     kind = "rgb" if image.ndim == 3 else "minisblack"
     file = BytesIO()
-    tifffile.imwrite(file, image, photometric=kind, metadata=None, extratags=turned)
+    tifffile.imwrite(file, image, photometric=kind, metadata=None, extratags=turned, iccprofile=profile or None)
     return file.getbuffer()
 
 

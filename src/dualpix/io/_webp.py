@@ -21,9 +21,9 @@ def header(data: Bytes) -> Header:
         if head[0] & _ANIMATED:
             raise FormatError("is an animated WebP: save the picture to use as a file of its own")
         width, height = (int.from_bytes(head[i : i + 3], "little") + 1 for i in (4, 7))
-    elif kind == b"VP8 " and head[3:6] == b"\x9d\x01\x2a":
+    elif kind == b"VP8 " and len(head) == 10 and head[3:6] == b"\x9d\x01\x2a":
         width, height = (size & 0x3FFF for size in struct.unpack("<HH", head[6:10]))
-    elif kind == b"VP8L" and head[:1] == b"\x2f":
+    elif kind == b"VP8L" and len(head) >= 5 and head[:1] == b"\x2f":
         packed = int.from_bytes(head[1:5], "little")
         width, height = (packed & 0x3FFF) + 1, (packed >> 14 & 0x3FFF) + 1
     else:
@@ -41,10 +41,12 @@ def decode(data: bytes) -> Image:
 
 def exif(data: Bytes) -> bytes:
     """Return the EXIF data; empty if there is none."""
-    for kind, start, end in _chunks(data):
-        if kind == b"EXIF":
-            return data[start:end]
-    return b""
+    return chunk(data, b"EXIF")
+
+
+def chunk(data: Bytes, wanted: bytes) -> bytes:
+    """Return the body of the first chunk of a kind; empty if there is none."""
+    return next((data[start:end] for kind, start, end in _chunks(data) if kind == wanted), b"")
 
 
 def _chunks(data: Bytes) -> Iterator[tuple[bytes, int, int]]:

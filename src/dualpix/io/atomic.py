@@ -78,6 +78,7 @@ class OutputSet:
         self._roles = roles or {}
         self._targets: dict[str, str] = {}
         self._written: dict[str, str] = {}  # target: temporary file
+        self._removed: list[str] = []
         protected = list(inputs)
         for path in paths:
             if any(_same(path, other) for other in protected):
@@ -97,6 +98,10 @@ class OutputSet:
                 file.write(data)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def remove(self, path: StrPath) -> None:
+        """Remove one of the paths at the end of the ``with`` block, if it exists."""
+        self._removed.append(self._targets[os.fspath(path)])
 
     def __enter__(self) -> "OutputSet":
         return self
@@ -119,6 +124,13 @@ class OutputSet:
                 os.replace(temporary, target)
             except OSError as error:
                 raise OutputError(f"{target}: cannot be written: {error.strerror}") from error
+        for target in self._removed:
+            try:
+                os.remove(target)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                raise OutputError(f"{target}: cannot be removed: {error.strerror}") from error
 
     def _check(self) -> None:
         for path, target in self._targets.items():

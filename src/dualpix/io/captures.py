@@ -91,7 +91,7 @@ def enlarge(guide: Image, shape: tuple[int, ...], name: str) -> Image:
 def _only_capture(root: Path) -> str:
     folder = root / "left_pd"
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder: give the folder that holds left_pd and right_pd")
+        raise InputError(f"{root}: is a folder without left_pd and right_pd, so it is no capture: give a file in it")
     names = sorted(each.name for each in folder.iterdir() if each.is_dir())
     if len(names) != 1:
         if not names:

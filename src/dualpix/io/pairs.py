@@ -27,6 +27,7 @@ _APP_LEFT = re.compile(r"(.+)_left(\.pgm)", re.IGNORECASE)
 _APP_SHAPE = (756, 2016)
 _APP_ASPECT = 2.0
 _OPTIONS = {"layout": LAYOUTS, "first": SIDES}
+_UNTOLD = "the file does not tell that its two pictures are left and right view: check the map, something near is red"
 
 
 def read_pair(
@@ -57,7 +58,11 @@ def read_pair(
     if right is not None:
         if layout is not None or first is not None:
             raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
-        return read_views(left, right, guide)
+        pair = read_views(left, right, guide)
+        if len(pair.source.keys() & {"left", "right"}) == 2 and _are_same(pair):
+            same = f"{pair.source['right']}: is the same picture as {pair.source['left']}"
+            raise InputError(f"{same}: give the left and the right view of one shot")
+        return pair
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")
     return read_one(left, guide, layout=layout, first=first)
@@ -105,9 +110,11 @@ def read_one(
             pair = _from_raw(name, first, guide is None)
         else:
             pair = _READERS[kind](name) if layout is None else _halves(name, layout)
-            pair = replace(pair, left=pair.right, right=pair.left) if first == "right" else pair
+            pair = _exchanged(pair) if first == "right" else pair
     except FormatError as error:
         raise InputError(f"{name}: {error}") from error
+    if _are_same(pair):
+        raise InputError(f"{name}: its two views are the same picture: give a file with the left and the right view")
     return pair if guide is None else with_guide(pair, guide)
 
 
@@ -174,10 +181,12 @@ def _pages(name: str) -> Pair:
 
 def _mpo_views(name: str) -> Pair:
     data = mapped(name)
-    views = [data[start:end] for start, end in _views_of_mpo(data)]
+    found = _views_of_mpo(data)
+    views = [data[place.start : place.end] for place in found]
     head = _jpeg.header(views[0])
     check_pixels(name, head.width, head.height)
-    return _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
+    pair = _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
+    return replace(pair, notes=(f"{name}: {_UNTOLD}",)) if any(place.is_untold for place in found) else pair
 
 
 def _app_views(name: str) -> Pair:
@@ -210,6 +219,17 @@ def _paired(name: str, views: list[Image], orientation: int) -> Pair:
     return Pair(views[0], views[1], None, _source(name), orientation)
 
 
+def _are_same(pair: Pair) -> bool:
+    """Whether both views are one picture. Blank views are another matter: the map says that it means nothing."""
+    return np.array_equal(pair.left, pair.right) and bool(np.ptp(pair.left))
+
+
+def _exchanged(pair: Pair) -> Pair:
+    other = {"left": "right", "right": "left"}
+    source = {other.get(role, role): path for role, path in pair.source.items()}
+    return replace(pair, left=pair.right, right=pair.left, source=source)
+
+
 def _source(name: str) -> dict[str, str]:
     return {"left": name, "right": name}
 
@@ -230,10 +250,13 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def _views_of_mpo(data: Bytes) -> list[tuple[int, int]]:
-    """The pictures of an MPO that have the size of the first one. Others are previews."""
-    places = _mpo.pictures(data)
-    heads = [_jpeg.header(data[start:end]) for start, end in places]
+def _views_of_mpo(data: Bytes) -> list[_mpo.Picture]:
+    """The pictures of an MPO that may be views and have the size of the first one. Others are previews."""
+    places = [place for place in _mpo.pictures(data) if place.is_view]
+    try:
+        heads = [_jpeg.header(data[place.start : place.end]) for place in places]
+    except FormatError:  # a leftover of the index
+        return []
     return [
         place
         for place, head in zip(places, heads, strict=True)

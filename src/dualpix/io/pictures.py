@@ -1,15 +1,18 @@
 """Pictures out, by suffix: PNG, TIFF or JPEG."""
 
 import os
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import OutputError
 from ..types import Image, StrPath, full_scale
-from . import _tiff
+from . import _metadata, _tiff
+from ._reader import mapped
 from .images import encode_png
+from .pairs import is_raw
 
-__all__ = ["check_picture_path", "encode_picture"]
+__all__ = ["Origin", "check_picture_path", "encode_picture", "origin"]
 
 SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg")
 _QUALITY = 95  # of JPEG
@@ -23,17 +26,41 @@ def check_picture_path(path: StrPath) -> str:
     return suffix
 
 
-def encode_picture(path: StrPath, image: Image) -> bytes | memoryview:
+@dataclass(frozen=True)
+class Origin:
+    """What a new version of a photo keeps: its colour profile (ICC) and its EXIF data, without thumbnail and turn."""
+
+    profile: bytes = b""
+    exif: bytes = b""
+
+
+def origin(photo: StrPath, channels: int) -> Origin:
+    """Read what a new version of a photo keeps. The picture of a raw file or a folder has nothing of the kind.
+
+    Parameters
+    ----------
+    photo
+        The file; see `dualpix.io.photos.read_photo`.
+    channels
+        1 or 3: a colour profile is for one of them.
+    """
+    if os.path.isdir(photo) or is_raw(data := mapped(photo)):
+        return Origin()
+    return Origin(_metadata.profile(data, channels), _metadata.upright_exif(data))
+
+
+def encode_picture(path: StrPath, image: Image, kept: Origin | None = None) -> bytes | memoryview:
     """Return an image, as by `as_image`, in the format of the suffix.
 
-    PNG and TIFF keep 8 and 16 bits. TIFF keeps floats, PNG makes 16 bits of them. JPEG has 8 bits.
+    PNG and TIFF keep 8 and 16 bits. TIFF keeps floats, PNG makes 16 bits of them. JPEG has 8 bits. All of them keep the
+    colour profile of the photo, PNG and JPEG its EXIF data.
     """
-    suffix = check_picture_path(path)
+    suffix, kept = check_picture_path(path), kept or Origin()
     if suffix == ".png":
-        return encode_png(image)
+        return _metadata.into_png(encode_png(image), kept.profile, kept.exif)
     if suffix in (".tif", ".tiff"):
-        return _tiff.encode(image)
-    return _encode_jpeg(image)
+        return _tiff.encode(image, profile=kept.profile)
+    return _metadata.into_jpeg(_encode_jpeg(image), kept.profile, kept.exif)
 
 
 def _encode_jpeg(image: Image) -> bytes:

@@ -9,6 +9,7 @@ from ..errors import InputError
 from ..types import Image, StrPath
 from ..version import version
 from . import _tiff, raw
+from ._reader import probe
 from .pairs import kind_of, read_one
 from .raw.split import record as raw_record
 from .shot import read_shot
@@ -63,6 +64,12 @@ def split_file(path: StrPath, *, linear: bool = False, layout: str | None = None
         return _split_raw(path, linear, first)
     if linear:
         raise InputError(f"{path}: is not a raw file, so its linear light is not known: leave out --linear")
+    if layout is None and kind_of(path) == "picture":
+        probe(path)  # a file that cannot be read says so
+        raise InputError(
+            f"{path}: is one picture, so there is nothing to split: "
+            "if it holds both views, give --layout side-by-side or top-bottom"
+        )
     pair = read_one(path, layout=layout, first=first)
     height, width = pair.shape
     record = {

@@ -113,10 +113,16 @@ class Lens:
             It says which aperture is possible.
         """
         largest, most = self.largest_disc(d, focus), 2 * _core.most_radius
+        fits = math.floor(1000 * self.aperture * most / largest) / 1000 if largest > most else self.aperture
+        if fits == 0:
+            raise InputError(
+                f"the map reaches from {d.min():.4g} to {d.max():.4g}, which is out of range for disparities in px: "
+                "give the map of dualpix disparity"
+            )
         if largest > most:
             raise InputError(
                 f"aperture {self.aperture:g} makes discs of up to {largest:.0f} px, over the limit of {most} px: "
-                f"give at most {math.floor(1000 * self.aperture * most / largest) / 1000:g}"
+                f"give at most {fits:g}"
             )
 
     def blur(self, image: Image, d: Map, focus: float, threads: int) -> Image:

@@ -37,7 +37,7 @@ RATIO = (1.5, 2.7)  # A + B over A of a whole picture: 2, and room for a lens th
 DARKEST = 4.0  # counts: a darker frame is black
 CLIPPED = 0.98  # share of white from which on a pixel counts as clipped: sensors bend before they clip
 
-_ORIENTATIONS = {0: 1, 3: 3, 5: 8, 6: 6}  # LibRaw's flip: EXIF orientation
+_ORIENTATIONS = (1, 2, 4, 3, 5, 8, 6, 7)  # EXIF orientation, by LibRaw's flip
 _SWITCH_ON = (
     'holds one frame, not both halves of the pixels: switch on "Dual Pixel RAW" in the camera\'s shooting menu (a few '
     "Canon cameras have it) and take the picture again"
@@ -209,7 +209,7 @@ def _check_mosaic(name: str, raw: "rawpy.RawPy") -> None:
 
 
 def _orientation(raw: "rawpy.RawPy") -> int:
-    return _ORIENTATIONS.get(raw.sizes.flip, 1)
+    return _ORIENTATIONS[raw.sizes.flip & 7]
 
 
 def _sites(raw: "rawpy.RawPy") -> npt.NDArray[Any]:
@@ -235,7 +235,9 @@ def _levels(raw: "rawpy.RawPy", data: bytes) -> tuple[Levels, ...]:
 def _checked_ratio(name: str, both: Frame, half: Frame, levels: tuple[Levels, Levels]) -> float:
     """``sum (A + B) / sum A`` over pixels that are not clipped, refused unless it is near 2."""
     if np.array_equal(both, half):
-        raise InputError(f"{name}: its two frames are the same: update rawpy (pip install -U 'dualpix[raw]')")
+        raise InputError(
+            f"{name}: its two frames are equal, so it is no dual-pixel raw file: give one taken with Dual Pixel RAW"
+        )
     good = ~clipped(both, levels[BOTH])
     if not good.any():
         raise InputError(f"{name}: every pixel is too bright: take it again with a shorter exposure")

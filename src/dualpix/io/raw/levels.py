@@ -15,6 +15,8 @@ from .._format import FormatError
 Values = npt.NDArray[np.float64]
 
 _REPEAT, _BLACK, _DELTA_H, _DELTA_V, _WHITE, _ACTIVE = 50713, 50714, 50715, 50716, 50717, 50829
+_MOST_REPEAT = 64  # rows and columns of black levels: a few in real files
+_DAMAGED = "has damaged black or white levels: convert it to DNG again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +68,14 @@ def dng_levels(page: Any, corner: tuple[int, int], shape: tuple[int, ...]) -> tu
         even if the active area, from which the tags count, does not.
     """
     samples = int(page.samplesperpixel)
-    rows, columns = (int(n) for n in _numbers(page, _REPEAT, [1, 1]))
+    rows, columns = _two(_numbers(page, _REPEAT, [1, 1]))
+    if not (1 <= rows <= _MOST_REPEAT and 1 <= columns <= _MOST_REPEAT):
+        raise FormatError(_DAMAGED)
     black = _numbers(page, _BLACK, [0.0] * (rows * columns * samples))
     if black.size == 1 and rows * columns * samples > 1:  # one level for all
         black = np.full(rows * columns * samples, black[0])
     white = _numbers(page, _WHITE, [2.0**page.bitspersample - 1])
-    top, left = (int(n) for n in _numbers(page, _ACTIVE, [0, 0])[:2])
+    top, left = _two(_numbers(page, _ACTIVE, [0, 0])[:2])
     down, across = corner[0] - top, corner[1] - left
     deltas = [_numbers(page, _DELTA_V, [])[down:][: shape[0]], _numbers(page, _DELTA_H, [])[across:][: shape[1]]]
     fits = all(delta.size in (0, n) for delta, n in zip(deltas, shape, strict=True))
@@ -88,10 +92,19 @@ def _numbers(page: Any, tag: int, default: list[float]) -> Values:
     if tag not in page.tags:
         return np.array(default, np.float64)
     found = page.tags[tag]
-    numbers = np.atleast_1d(np.array(found.value, np.float64))
+    try:
+        numbers = np.atleast_1d(np.array(found.value, np.float64))
+    except (TypeError, ValueError) as error:  # text, for example
+        raise FormatError(_DAMAGED) from error
     if found.dtype in (5, 10):
         with np.errstate(divide="ignore", invalid="ignore"):
             numbers = numbers[0::2] / numbers[1::2]
     if not np.isfinite(numbers).all():
-        raise FormatError("has damaged black or white levels: convert it to DNG again")
+        raise FormatError(_DAMAGED)
     return numbers
+
+
+def _two(numbers: Values) -> tuple[int, int]:
+    if numbers.size != 2:
+        raise FormatError(_DAMAGED)
+    return int(numbers[0]), int(numbers[1])

@@ -1,0 +1,25 @@
+"""The limit of pixels, which is checked before any pixel is decoded."""
+
+import os
+
+from ..errors import ParameterError
+
+_MAX_PIXELS = 2**28
+
+
+def too_large(width: int, height: int) -> str | None:
+    """What is wrong with a picture of more pixels than the environment variable ``DUALPIX_MAX_PIXELS`` allows."""
+    pixels, limit = width * height, _max_pixels()
+    if pixels <= limit:
+        return None
+    return (
+        f"{width}x{height} are {pixels} pixels, over the limit of {limit}: "
+        f"to read it, set the environment variable DUALPIX_MAX_PIXELS={pixels}"
+    )
+
+
+def _max_pixels() -> int:
+    text = os.environ.get("DUALPIX_MAX_PIXELS", str(_MAX_PIXELS))
+    if not text.isdecimal() or int(text) == 0:
+        raise ParameterError(f"DUALPIX_MAX_PIXELS must be a whole number above 0, not {text!r}")
+    return int(text)
