@@ -5,6 +5,7 @@ import struct
 import numpy as np
 import pytest
 
+import dualpix
 from dualpix import InputError
 from dualpix.io import _mpo, probe, read_image, read_map, read_one, read_pair
 from dualpix.io.pairs import kind_of
@@ -114,14 +115,13 @@ def test_info_of_a_folder_that_is_no_capture(tmp_path, call):
     assert err.startswith(f"error: {tmp_path}: is a folder without left_pd")
 
 
-def test_the_same_picture_twice(tmp_path):
+def test_the_same_picture_twice_is_matched_with_a_warning(tmp_path):
     first, second = (save(tmp_path, by_opencv(".png", LEFT), name) for name in ("a.png", "b.png"))
-    with pytest.raises(InputError, match=rf"^{second}: is the same picture as {first}: give the left and the right"):
-        read_pair(first, second)
+    (note,) = read_pair(first, second).notes
+    assert note == f"{second}: is the same picture as the left view: give the left and the right view of one shot"
     both = save(tmp_path, by_opencv(".png", np.hstack([LEFT, LEFT])), "both.png")
-    with pytest.raises(InputError, match="its two views are the same picture"):
-        read_pair(both, layout="side-by-side")
-    assert read_pair(LEFT, LEFT).shape == LEFT.shape  # arrays are not checked
+    assert len(read_pair(both, layout="side-by-side").notes) == 1
+    assert note in dualpix.disparity(first, second).warnings
 
 
 def test_exchanged_views_exchange_their_files(tmp_path):

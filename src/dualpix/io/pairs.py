@@ -58,11 +58,7 @@ def read_pair(
     if right is not None:
         if layout is not None or first is not None:
             raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
-        pair = read_views(left, right, guide)
-        if len(pair.source.keys() & {"left", "right"}) == 2 and _are_same(pair):
-            same = f"{pair.source['right']}: is the same picture as {pair.source['left']}"
-            raise InputError(f"{same}: give the left and the right view of one shot")
-        return pair
+        return _doubted(read_views(left, right, guide))
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")
     return read_one(left, guide, layout=layout, first=first)
@@ -113,8 +109,7 @@ def read_one(
             pair = _exchanged(pair) if first == "right" else pair
     except FormatError as error:
         raise InputError(f"{name}: {error}") from error
-    if _are_same(pair):
-        raise InputError(f"{name}: its two views are the same picture: give a file with the left and the right view")
+    pair = _doubted(pair)
     return pair if guide is None else with_guide(pair, guide)
 
 
@@ -219,9 +214,12 @@ def _paired(name: str, views: list[Image], orientation: int) -> Pair:
     return Pair(views[0], views[1], None, _source(name), orientation)
 
 
-def _are_same(pair: Pair) -> bool:
-    """Whether both views are one picture. Blank views are another matter: the map says that it means nothing."""
-    return np.array_equal(pair.left, pair.right) and bool(np.ptp(pair.left))
+def _doubted(pair: Pair) -> Pair:
+    """The pair with a note if both views are one picture. Blank views are another matter."""
+    if not (np.array_equal(pair.left, pair.right) and np.ptp(pair.left)):
+        return pair
+    note = f"{pair.name('right')}: is the same picture as the left view: give the left and the right view of one shot"
+    return replace(pair, notes=(*pair.notes, note))
 
 
 def _exchanged(pair: Pair) -> Pair:
