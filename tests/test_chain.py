@@ -114,6 +114,6 @@ def test_the_raw_file_itself_in_every_command(call):
     check_focus(photo, read_image("new.png"))
 
     call("depth d.tiff -o cloud.ply --confidence sure.tiff --exif shot.cr2 --photo shot.cr2")
-    check_cloud("cloud.ply", z, photo)
+    check_cloud("cloud.ply", z - v, photo)  # the origin is the lens
     call(f"{d_of} relative.ply")  # the photo is the picture of the raw file
     np.testing.assert_allclose(trimesh.load("relative.ply").colors[:, :3], photo.reshape(-1, 3) / 257, atol=1)
