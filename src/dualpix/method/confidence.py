@@ -14,7 +14,7 @@ SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error of a match as a product of powers, and that of the lens as a share of the span of the disparities.
 # Both are fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -0.353, "near": 0.297, "far": 0.127, "texture": -0.223, "curvature": -0.14, "bias": 0.188}
+SIGMA = {"constant": -0.28, "near": 0.297, "far": 0.127, "texture": -0.19, "curvature": -0.14, "bias": 0.188}
 LENS = 0.027
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, BIAS, NEAR, FAR = 5, 5, 5, 11  # sides of the windows of the signs, in such steps
