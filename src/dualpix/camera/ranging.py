@@ -271,7 +271,9 @@ def from_exif(
     the sensor.
     """
     if shot == Shot():
-        raise InputError(f"{name}: has no EXIF data: give the file as the camera wrote it")
+        raise InputError(
+            f"{name}: has no EXIF data, or is a HEIC file, whose data is not read: give the JPEG or raw file"
+        )
     f, N = focal_length or shot.focal_length, shot.aperture
     distance = focus_distance if focus_distance is not None else shot.focus_distance
     side = shot.sensor_side(shape, f)
