@@ -1,5 +1,6 @@
 """What the confidence promises."""
 
+import cv2
 import numpy as np
 import pytest
 
@@ -168,7 +169,7 @@ def test_texture_reaches_as_far_as_the_window():
     alpha[30, 40] = 1e-6
     expected = np.zeros((80, 100))
     expected[10:51, 20:61] = 1
-    np.testing.assert_array_equal(near_texture(alpha, None, 41), expected)
+    np.testing.assert_array_equal(near_texture(alpha, None, 41, 2), expected)
 
 
 @pytest.mark.parametrize("shape", [(80, 100), (79, 99)])
@@ -180,13 +181,26 @@ def test_texture_of_a_coarser_scale_counts(shape):
     expected = np.zeros(shape)
     expected[60:, 80:] = 1
     expected[3:8, 3:8] = 1
-    np.testing.assert_array_equal(near_texture(alpha, coarser, 5), expected)
+    np.testing.assert_array_equal(near_texture(alpha, coarser, 5, 2), expected)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (257, 1), (131, 67), (300, 129)])
+@pytest.mark.parametrize("side", [1, 3, 17, 64, 401])
+def test_texture_of_random_points(shape, side):
+    rng = np.random.default_rng(side)
+    alpha = np.where(rng.random(shape) < 0.003, 1, rng.choice([0, -1, np.nan], shape)).astype(np.float32)
+    coarser = (rng.random([(n + 1) // 2 for n in shape]) < 0.003).astype(np.uint8)
+    height, width = shape
+    expected = cv2.dilate((alpha > 0).view(np.uint8), np.ones((side, side), np.uint8))
+    expected |= coarser.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
+    for threads in (1, 3):
+        np.testing.assert_array_equal(near_texture(alpha, coarser, side, threads), expected)
 
 
 def test_nothing_matched_anywhere():
     blank = np.zeros((30, 40), np.float32)
-    assert not near_texture(blank, None, 41).any()
-    assert not near_texture(blank, np.zeros((15, 20), np.uint8), 41).any()
+    assert not near_texture(blank, None, 41, 1).any()
+    assert not near_texture(blank, np.zeros((15, 20), np.uint8), 41, 1).any()
 
 
 # ---- the paper's weights of the solver on phones -------------------------------------------------

@@ -4,6 +4,7 @@
 #include "image/census.h"
 #include "image/covariance.h"
 #include "image/planes.h"
+#include "image/texture.h"
 
 namespace {
 
@@ -53,6 +54,17 @@ void census(Map image, Output codes, int threads) {
   dualpix::census(image.data(), codes.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
 
+void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, int threads) {
+  check_size(A);
+  same_shape(A, out, "out must have the shape of A");
+  require(side >= 1 && side < 8192, "side must be 1 to 8191");
+  require(!coarser || (coarser->shape(0) == (A.shape(0) + 1) / 2 && coarser->shape(1) == (A.shape(1) + 1) / 2),
+          "coarser must be half the size of A, rounded up");
+  nb::gil_scoped_release release;
+  dualpix::near_texture(A.data(), coarser ? coarser->data() : nullptr, out.data(), (int)A.shape(0), (int)A.shape(1), side,
+                        threads);
+}
+
 void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int threads) {
   check_pair(left, right);
   require(side >= 1 && side <= dualpix::kMostSide, "side must be 1 to 32");
@@ -80,6 +92,8 @@ void bind_image(nb::module_& m) {
         "out = image - bilateral(image), on a 0..255 scale.");
   m.def("census", census, as_is("image"), as_is("codes"), "threads"_a,
         "codes = one bit for each of the 24 neighbours of a pixel, set where it is darker.");
+  m.def("near_texture", near_texture, as_is("A"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
+        "out = 1 where A > 0 somewhere in the window around a pixel, or where coarser, half the size, is 1.");
   m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,
         "C = the covariances in every tile of L - R, the slopes of the mean M along x and y, M, x M and y M.");
 }

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from .. import _core
 from ..types import Map, Mask, Parabolas, Signs, doubled
 
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
@@ -155,17 +156,13 @@ def relative_confidence(belief: Parabolas) -> Map:
     return result
 
 
-def near_texture(A: Map, coarser: Mask | None, side: int) -> Mask:
+def near_texture(A: Map, coarser: Mask | None, side: int, threads: int) -> Mask:
     """1 where this scale or a coarser one has matched texture in the window around a pixel, else 0.
 
     Elsewhere a pixel has only messages, and their curvature tells how sure its neighbours are.
     """
-    import cv2
-
-    found: Mask = np.asarray(cv2.dilate((A > 0).view(np.uint8), np.ones((side, side), np.uint8)), np.uint8)
-    if coarser is not None:
-        height, width = A.shape
-        found |= coarser.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
+    found = np.empty(A.shape, np.uint8)
+    _core.near_texture(A, coarser, found, side, threads)
     return found
 
 

@@ -68,7 +68,7 @@ def combine(
     if params.measures_error:
         known = coarser.signs if coarser and coarser.signs else Signs()
         signs = known._replace(texture=mean_curvature(local.A))
-    textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching))
+    textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching), threads)
     if coarser:
         priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
     divisor = border_divisor(local.A.shape[1], span.disparities, matching)

@@ -59,7 +59,7 @@ def gather(
 ) -> Parabolas:
     """The evidence of a scale: its local term and all priors."""
     with run.stage("matching", level.number):
-        _core.release_free_memory()  # the gaps that the maps of a coarser scale leave in the heap
+        close_gaps(level)
         local = method.match(level.planes, span, run)
         return combine(local, coarser, priors, span, method.params, run.threads)
 
@@ -69,8 +69,14 @@ def believe(
 ) -> Parabolas:
     """The belief of a scale: its evidence, aggregated."""
     with run.stage("aggregation", level.number):
-        _core.release_free_memory()
+        close_gaps(level)
         return method.aggregate(evidence, level, passes, curvature, run)
+
+
+def close_gaps(level: Level) -> None:
+    """Give back the memory that the maps of the coarser scales left free. Only the finest scale sets the peak."""
+    if level.factor == 1:
+        _core.release_free_memory()
 
 
 def solve_scale(level: Level, span: Span, method: Method, passes: int, run: Run) -> Parabolas:
