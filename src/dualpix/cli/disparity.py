@@ -167,7 +167,7 @@ def disparity(
                 first=first,
             )
         result = _within_format(result, style.is_kitti(output), lens)
-        record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
+        record = result.record(name, threads, lens, inputs, outputs)
         _write(files, outputs, result, record, style)
     report(record, _summary, as_json, quiet, result.warnings)
 
@@ -261,37 +261,6 @@ def _within_format(result: Result, kitti: bool, lens: Calibration | None) -> Res
     return replace(result, disparity=result.disparity.clip(min=0))
 
 
-def _record(
-    result: Result,
-    preset: str,
-    threads: int,
-    lens: Calibration | None,
-    mask_occluded: bool,
-    inputs: dict[str, str],
-    outputs: dict[str, str],
-) -> dict[str, Any]:
-    """What the sidecar holds and --json prints."""
-    from ..io.sidecar import map_record
-
-    return {
-        **map_record(outputs["disparity"], result.disparity, result.axis, result.plan.frame.flipped),
-        "orientation": result.plan.frame.orientation,
-        "axis_evidence": result.evidence and result.evidence.to_dict(),
-        "preset": preset,
-        "parameters": result.params.to_dict(),
-        "searched": result.searched,
-        "threads": threads,
-        "timings": result.timings,
-        "warnings": result.warnings,
-        "calibration": lens and lens.to_dict(),
-        "mask_occluded": mask_occluded,
-        "expected_error": result.sigma is not None,
-        "plan": result.plan.summary(),
-        "inputs": inputs | ({"calib": str(result.calib)} if result.calib else {}),
-        "outputs": outputs,
-    }
-
-
 def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any], look: Look) -> None:
     from ..io import encode_map, encode_preview
     from ..io.sidecar import to_json
@@ -308,15 +277,9 @@ def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: di
 
 
 def _summary(record: dict[str, Any]) -> str:
-    from ..io.sidecar import describe
+    from ..method.result import in_words
 
-    outputs, (low, high) = record["outputs"], record["searched"]
+    outputs = record["outputs"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
-    how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
-    how += ", as calib.txt says" * ("calib" in record["inputs"])
-    how += ", calibrated" * bool(record["calibration"])
-    how += f", {record['parameters']['filter']} filter" * (record["parameters"]["filter"] != "none")
-    return (
-        f"{outputs['disparity']}: {record['width']}x{record['height']}, {describe(record['disparity'])} px\n"
-        f"{how}, {sum(record['timings'].values()):.1f} s; also wrote {others}"
-    )
+    what, how = in_words(record)
+    return f"{outputs['disparity']}: {what}\n{how}; also wrote {others}"

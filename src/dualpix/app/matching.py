@@ -1,0 +1,69 @@
+"""The work of one run: match the views of a shot and keep the result in files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from ..method import api
+from ..run import Progress, opencv_threads, thread_count
+from ..types import Map
+
+if TYPE_CHECKING:
+    from ..camera.lens import Calibration
+    from .shots import Run, Shot
+
+FLOATS = np.dtype("<f4")
+
+
+def match(shot: Shot, run: Run, lens: Calibration | None, progress: Progress) -> None:
+    """Match the views as ``dualpix disparity`` does, with the same result."""
+    settings, paths, threads = run.settings, shot.source.paths, thread_count(None)
+    with opencv_threads(threads):
+        result = api.disparity(
+            paths["left"],
+            paths.get("right"),
+            settings.params(),
+            paths.get("guide"),
+            layout=settings.layout,
+            first=settings.first,
+            axis=settings.axis,
+            calibration=lens,
+            mask_occluded=settings.mask_occluded,
+            threads=threads,
+            progress=progress,
+        )
+    name = f"{Path(shot.name).stem}.tiff"
+    record = result.record(settings.preset, threads, lens, shot.source.names, {"disparity": name})
+    record["warnings"] = [shot.source.in_words(each) for each in record["warnings"]]
+    write(run.file("disparity"), result.disparity.astype(FLOATS, copy=False))
+    write(run.file("confidence"), result.confidence.astype(FLOATS, copy=False))
+    write(run.file("json"), json.dumps(record, default=str).encode())
+    del result
+    _core.release_free_memory()
+
+
+def write(path: Path, data: bytes | Map) -> None:
+    """Write a file that is there whole or not at all."""
+    part = path.with_suffix(path.suffix + ".part")
+    with open(part, "wb") as file:
+        file.write(memoryview(data).cast("B"))
+    os.replace(part, path)
+
+
+def record_of(run: Run) -> dict[str, Any]:
+    """What the sidecar of the map holds."""
+    record: dict[str, Any] = json.loads(run.file("json").read_text(encoding="utf-8"))
+    return record
+
+
+def map_of(run: Run, what: str = "disparity") -> Map:
+    """The disparities (px, larger is nearer, NaN where masked) or the confidence (0 to 1) of a finished run."""
+    record = record_of(run)
+    values = np.fromfile(run.file(what), FLOATS).astype(np.float32, copy=False)
+    return values.reshape(record["height"], record["width"])

@@ -1,0 +1,139 @@
+"""What a running app knows: shots, runs and calibrations. It has no web in it."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DualpixError, InputError
+from ..io.shot import read_shot
+from ..run import Progress
+from .events import Events
+from .jobs import Jobs
+from .matching import match
+from .photos import photo_of
+from .settings import Settings
+from .shots import Run, Shot, Source
+from .uploads import Limits, TooLarge
+
+if TYPE_CHECKING:
+    from ..camera.lens import Calibration
+
+RUNS = 6  # of one shot that are kept
+
+
+class Session:
+    """All shots of the film strip, the worker that matches them, and the news about them."""
+
+    def __init__(self, folder: Path, limits: Limits = Limits()) -> None:  # noqa: B008 - it is frozen
+        self.folder, self.limits = folder, limits
+        self.events = Events()
+        self.shots: dict[str, Shot] = {}
+        self.runs: dict[str, Run] = {}
+        self.calibrations: dict[str, tuple[str, Calibration]] = {}  # name and content
+        self._numbers: Iterator[int] = itertools.count(1)
+        self._jobs = Jobs(self._match, lambda run: self.events.publish(type="run", run=run.to_json()))
+        self._photographer = ThreadPoolExecutor(1, "dualpix-app-photo")
+
+    def close(self) -> None:
+        """Stop all work."""
+        self.events.close()
+        self._photographer.shutdown(wait=False, cancel_futures=True)
+        self._jobs.close()
+
+    # ---- shots -----------------------------------------------------------------------------------------------
+
+    def new_folder(self) -> Path:
+        """An empty folder for the files of one shot."""
+        folder = self.folder / f"s{next(self._numbers)}"
+        folder.mkdir()
+        return folder
+
+    def add(self, source: Source, name: str, folder: Path, settings: Settings) -> Shot:
+        """Open a shot and start to match it."""
+        if len(self.shots) >= self.limits.shots:
+            raise TooLarge(f"{self.limits.shots} shots are open, the limit of dualpix app: close one first")
+        shot = Shot(folder.name, name, source, folder)
+        with suppress(DualpixError):  # the run says what is wrong with the file
+            shot.camera = str(read_shot(source.paths["left"]))
+        self.shots[shot.id] = shot
+        self._photographer.submit(self._photograph, shot, settings)
+        self.start(shot, settings, ())
+        self.events.publish(type="shot", shot=shot.to_json())
+        return shot
+
+    def remove(self, shot: Shot) -> None:
+        """Close a shot and remove what was stored for it."""
+        self.shots.pop(shot.id, None)
+        for run in shot.runs:
+            self._jobs.cancel(run)
+            self.runs.pop(run.id, None)
+        shutil.rmtree(shot.folder, ignore_errors=True)
+        self.events.publish(type="gone", id=shot.id)
+
+    def _photograph(self, shot: Shot, settings: Settings) -> None:
+        """Make the photo early, so that the page can show it while the shot is matched."""
+        try:
+            photo_of(shot, settings)
+        except Exception:  # the run meets the same file and says what is wrong with it
+            return
+        self.events.publish(type="shot", shot=shot.to_json())
+
+    # ---- runs ------------------------------------------------------------------------------------------------
+
+    def start(self, shot: Shot, settings: Settings, hints: tuple[Any, ...]) -> Run:
+        """Match a shot, again if it was matched before."""
+        self._calibration(settings)
+        number = f"r{next(self._numbers)}"
+        run = Run(number, shot.id, settings, hints, shot.folder / number)
+        for old in shot.runs[: -RUNS + 1]:
+            self._forget(shot, old)
+        shot.runs.append(run)
+        self.runs[run.id] = run
+        self._jobs.add(run)
+        return run
+
+    def cancel(self, run: Run) -> None:
+        """Stop a run at its next stage."""
+        self._jobs.cancel(run)
+
+    def _forget(self, shot: Shot, run: Run) -> None:
+        self._jobs.cancel(run)
+        shot.runs.remove(run)
+        self.runs.pop(run.id, None)
+        for what in ("disparity", "confidence", "json"):
+            run.file(what).unlink(missing_ok=True)
+
+    def _calibration(self, settings: Settings) -> Calibration | None:
+        if settings.calibration is None:
+            return None
+        if settings.calibration not in self.calibrations:
+            raise InputError(f"calibration {settings.calibration!r} is not open: add its file first")
+        return self.calibrations[settings.calibration][1]
+
+    def _match(self, run: Run, progress: Progress) -> None:
+        shot = self.shots[run.shot]
+        try:
+            match(shot, run, self._calibration(run.settings), progress)
+        except DualpixError as error:
+            raise type(error)(shot.source.in_words(str(error))) from error
+        if shot.width is None:
+            self._photographer.submit(self._photograph, shot, run.settings)
+
+    def add_calibration(self, path: Path, name: str) -> tuple[str, Calibration]:
+        """Open a calibration file."""
+        from ..camera.lens_file import read_calibration
+
+        try:
+            found = replace(read_calibration(path), source=f"calibration {name}")
+        except DualpixError as error:
+            raise type(error)(str(error).replace(str(path), name)) from error
+        number = f"c{next(self._numbers)}"
+        self.calibrations[number] = name, found
+        return number, found
