@@ -4,7 +4,7 @@ function Viewer(canvas) {
     {antialias: false, alpha: false, depth: true, powerPreference: "high-performance"});
   if (!gl) return null;
   const LAYERS = {photo: 0, focus: 1, depth: 2, other: 3, mask: 4};
-  const flat = Gl.program(gl, Shaders.VERTEX, Shaders.FRAGMENT);
+  const flat = Gl.program(gl, Flat.VERTEX, Flat.FRAGMENT);
   const none = {photo: Gl.picture(gl, 1, 1, new Uint8Array([128, 128, 128, 255]), 4),
                 map: Gl.map(gl, {width: 1, height: 1, values: new Float32Array([NaN])}),
                 confidence: Gl.picture(gl, 1, 1, new Uint8Array([255]), 1)};

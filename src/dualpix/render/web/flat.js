@@ -1,5 +1,5 @@
 // What the flat view draws: at each pixel of the window one layer of the photo, and over it lines, stripes, a mask.
-const Shaders = (() => {
+const Flat = (() => {
   const VERTEX = `
     void main() {  // one triangle that covers the window
       vec2 at = vec2(float((gl_VertexID << 1) & 2), float(gl_VertexID & 2));
