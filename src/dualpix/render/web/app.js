@@ -88,8 +88,9 @@
     find("#percent").textContent = `${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
   }
   function title() {
-    find("#title").textContent = Model.shot ? Model.shot.name : "";
-    document.title = Model.shot ? `${Model.shot.name} \u2013 dualpix` : "dualpix";
+    const name = Model.shot ? Units.shortName(Model.shot.name) : "";
+    find("#title").textContent = name;
+    document.title = name ? `${name} \u2013 dualpix` : "dualpix";
   }
 
   function wire() {

@@ -14,7 +14,6 @@ function Gestures(element, on) {
     return {x: (ax + bx) / 2, y: (ay + by) / 2, apart: Math.max(1, Math.hypot(ax - bx, ay - by))};
   }
   element.addEventListener("pointerdown", event => {
-    element.focus({preventScroll: true});
     element.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, point(event));
     if (pointers.size === 2) {

@@ -1,41 +1,47 @@
 // Refocusing for the stage: asks the shader for the part that is seen, quick while something moves, then exact.
 function Lens(gl, redraw) {
   const PAUSE = 250;  // ms without a change, after which the exact picture is made
-  if (typeof Refocus === "undefined") return null;
-  const shader = Refocus(gl);
-  let loaded = false, key = "", made = null, timer = 0, full = false, fullKey = "";
+  let shader;
+  try {
+    shader = Refocus(gl);
+  } catch (error) {
+    Dom.toast(error.message, true);
+    return null;
+  }
+  let loaded = false, key = "", drawn = "", seen = null, timer = 0, exact = false;
 
+  // Take photo and map of the model, as soon as both are there at full size.
   function load() {
     const {photo, map, shot} = Model;
     loaded = Boolean(photo && map && photo.width === shot.width && map.width === photo.width);
-    key = "";
-    made = null;
+    key = drawn = "";
+    seen = null;
     if (!loaded) return;
     shader.setPhoto({width: photo.width, height: photo.height, rgba: photo.values});
-    const whole = Maps.filled(map);
-    shader.setMap({width: map.width, height: map.height, disparity: whole.values});
+    shader.setMap({width: map.width, height: map.height, disparity: Maps.filled(map).values});
   }
 
   // The picture for this view: {texture, x, y, width, height}, or null if nothing is in focus yet.
   function update(view) {
     const own = Model.own();
     if (!loaded || !own.focus) return null;
-    const region = view.seen(), scale = Math.min(1, view.scale * (window.devicePixelRatio || 1));
-    const wanted = {focus: own.focusDisparity, aperture: own.aperture, shape: own.shape, ...region, scale};
+    const scale = Math.min(1, view.scale * (window.devicePixelRatio || 1));
+    const wanted = {focus: own.focusDisparity, aperture: own.aperture, shape: own.shape, ...view.seen(), scale};
     const now = JSON.stringify(wanted);
     if (now !== key) {
       key = now;
-      full = false;
-      fullKey = "";
+      exact = false;
       clearTimeout(timer);
-      timer = setTimeout(() => { full = true; redraw(); }, PAUSE);
-      made = {...shader.render({...wanted, quality: "fast"}), ...part(region)};
-    } else if (full && fullKey !== now) {
-      made = {...shader.render({...wanted, quality: "full"}), ...part(region)};
-      if (shader.busy) redraw(); else fullKey = now;
+      timer = setTimeout(() => { exact = true; redraw(); }, PAUSE);
     }
-    return made;
+    const goal = `${exact ? "full" : "fast"} ${now}`;
+    if (drawn !== goal) {
+      const given = shader.render({...wanted, quality: exact ? "full" : "fast"});
+      if (given !== seen && given.view.quality === (exact ? "full" : "fast")) drawn = goal;  // else it is still at work
+      seen = given;
+      if (drawn !== goal) redraw();
+    }
+    return seen && {texture: seen.texture, ...seen.view};
   }
-  const part = ({x, y, width, height}) => ({x, y, width, height});
-  return {load, update, result: () => made, busy: () => full && shader.busy, progress: () => shader.progress};
+  return {load, update, busy: () => drawn !== `full ${key}`};
 }

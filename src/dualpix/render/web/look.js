@@ -55,7 +55,7 @@ const LookTab = (() => {
   // ---- words about the run ----
   function facts() {
     const {shot, details} = Model, notes = details.notes || [];
-    const about = [shot.files.join(" + "), `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
+    const about = [shot.files.map(Units.shortName).join(" + "), `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
     const table = make("table", {class: "facts"}, make("tbody", {}, ...parameters(details.record || {}).map(
       ([name, value]) => make("tr", {}, make("th", {scope: "row"}, name), make("td", {}, value)))));
     const metric = Model.metric();

@@ -112,7 +112,7 @@ const Shots = (() => {
     const canvas = make("canvas", {width: "4", height: "3", "aria-hidden": "true"});
     thumb(shot, canvas);
     const state = shot.run ? shot.run.state : "", shown = Model.shot && Model.shot.id === shot.id;
-    const name = make("span", {class: "name"}, shot.name);
+    const name = make("span", {class: "name"}, Units.shortName(shot.name));
     const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null, title: shot.name,
       click: () => Loader.show(shot)}, canvas, name);
     const close = button("\u00d7", () => Api.close(shot.id).catch(error => Dom.toast(error.message, true)),

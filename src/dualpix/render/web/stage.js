@@ -36,7 +36,7 @@ const Stage = (() => {
       left, right, line: line ? lineAt() : null, kind: Model.kind, range: Model.range, metric, outside, mask,
       iso: Model.iso && Model.map ? Units.step(Number.isFinite(span) ? span : 4, 10) : 0, isoUnit: unit,
       stripes: Model.stripes && Model.map !== null,
-      focused: left === "focus" || right === "focus" ? stage.lens && stage.lens.result() : null,
+      focused: null,
     };
   }
 
@@ -60,7 +60,10 @@ const Stage = (() => {
     });
     handle.hidden = cloudy || now.line === null || !Model.photo;
     if (!handle.hidden) {
-      handle.style.setProperty("--x", `${now.line}px`);
+      const [top, bottom] = [view.toScreen(0, 0)[1], view.toScreen(0, view.height)[1]];
+      for (const [name, at] of [["--x", now.line], ["--top", Math.max(0, top)],
+                                ["--bottom", Math.max(0, view.stage.height - bottom)]])
+        handle.style.setProperty(name, `${at}px`);
       handle.setAttribute("aria-valuenow", String(Math.round(100 * Model.line)));
     }
     Model.tell("drawn", now);

@@ -32,5 +32,8 @@ const Units = (() => {
     return power * ([1, 2, 5, 10].find(each => each * power >= raw) || 10);
   }
 
-  return {NAMES, value, disparity, text, step, minus};
+  // The end of a path: the file and its folder.
+  const shortName = path => path.split(/[\\/]/).filter(Boolean).slice(-2).join("/");
+
+  return {shortName, NAMES, value, disparity, text, step, minus};
 })();
