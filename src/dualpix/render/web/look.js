@@ -1,0 +1,104 @@
+// Tab "Look": colours, lines, confidence, units, the histogram, and what the run says about itself.
+const LookTab = (() => {
+  const {make, section, hint, button, check, segments} = Dom;
+
+  // ---- distances ----
+  function distances() {
+    const own = Model.own(), box = make("details", {class: "fold"}, make("summary", {}, "Distances in metres"));
+    box.open = own.known.length > 0;
+    const rows = own.known.map((known, at) => make("div", {class: "row"},
+      make("span", {class: "grow"}, `${known[0]}, ${known[1]} is ${known[2]} m away`),
+      button("Remove", () => { own.known.splice(at, 1); measure(); }, {class: "plain"})));
+    const metres = make("input", {type: "number", min: "0.01", step: "any", placeholder: "metres",
+                                  "aria-label": "Distance of the point, metres", value: own.metres ?? "",
+                                  input: () => { own.metres = metres.value; }});
+    box.append(
+      hint("Type how far a thing is, then click it in the picture. One point and the focus distance, or two points, " +
+           "turn disparities into metres."),
+      make("div", {class: "row"}, metres, button("Click the point\u2026", () => pick(+metres.value))),
+      ...rows,
+      Dom.number("Focus distance of the lens, m", own.focusDistance, value => { own.focusDistance = value; measure(); },
+                 {min: "0.01"}).closest("label"),
+      button("Use what the camera wrote (EXIF)", () => measure(true), {class: "wide"}),
+    );
+    return box;
+  }
+  function pick(metres) {
+    if (!(metres > 0)) return Dom.toast("Type the distance of the point in metres first.", true);
+    Model.picking = metres;
+    Dom.toast(`Click the point that is ${metres} m away.`);
+    return Dom.find("#marks").focus();
+  }
+  async function measure(exif = false) {
+    const own = Model.own();
+    Model.tell("look");
+    try {
+      const metric = await Api.metric(Model.run.id,
+        {known: own.known, focus_distance: own.focusDistance ?? null, exif});
+      Model.details.metric = metric;
+      if (metric) Model.unit = "m";
+    } catch (error) {
+      Dom.toast(error.message, true);
+    }
+    Model.tell("details");
+    Model.tell("look");
+  }
+  function click(x, y) {
+    if (Model.picking) {
+      Model.own().known.push([x, y, Model.picking]);
+      Model.picking = null;
+      return measure();
+    }
+    return FocusTab.focus(x, y);
+  }
+
+  // ---- words about the run ----
+  function facts() {
+    const {shot, details} = Model, notes = details.notes || [];
+    const about = [shot.files.map(Units.shortName).join(" + "), `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
+    const table = make("table", {class: "facts"}, make("tbody", {}, ...parameters(details.record || {}).map(
+      ([name, value]) => make("tr", {}, make("th", {scope: "row"}, name), make("td", {}, value)))));
+    const metric = Model.metric();
+    return section("This map",
+      make("p", {}, details.summary || ""),
+      make("p", {class: "hint"}, about.join(" \u00b7 ")),
+      metric && metric.words ? hint(metric.words) : null,
+      ...notes.map(note => make("p", {class: "note"}, note)),
+      make("details", {class: "fold"}, make("summary", {}, "Parameters used"),
+           make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Parameters used"}, table)));
+  }
+  const written = value => (typeof value === "number" ? String(+value.toPrecision(6))
+    : typeof value === "object" && value !== null ? JSON.stringify(value) : String(value));
+  function parameters(record) {
+    const given = record.parameters || {};
+    return [["preset", record.preset], ["version", record.dualpix || record.version], ...Object.entries(given)]
+      .filter(([, value]) => value !== undefined).map(([name, value]) => [name, written(value)]);
+  }
+
+  function build(root) {
+    const chart = Charts.box("Histogram of disparities, far to near");
+    function fill() {
+      if (!Model.map) {
+        root.replaceChildren(hint(Model.shot ? "The map appears here when it is ready." : "Open a shot to look at its depth."));
+        return;
+      }
+      const known = Boolean(Model.metric());
+      const units = segments("Unit", [["px", "Pixels"], ["m", "Metres"], ["dpt", "Diopters"]], Model.shownUnit(),
+        unit => { Model.set({unit}); Model.tell("details"); });
+      for (const each of units.buttons.slice(1)) each.disabled = !known;
+      const iso = check("Lines of equal depth", Model.iso, on => Model.set({iso: on}));
+      const stripes = check("Stripes where it is unsure", Model.stripes, on => Model.set({stripes: on}));
+      root.replaceChildren(
+        section("Depth", segments("Colours", Colours.kinds, Model.kind, kind => Model.set({kind})), iso, stripes),
+        section("Distribution", chart),
+        section("Unit", units, known ? null : hint("Metres and diopters need a known distance."), distances()),
+        facts());
+      chart.draw();
+    }
+    Model.on("map details shot toggles", fill);
+    Model.on("look", () => { if (Model.tab === "look" && Model.map) chart.draw(); });
+    fill();
+    Stage.tool("look", {click});
+  }
+  return {name: "look", label: "Look", view: "wipe", build};
+})();

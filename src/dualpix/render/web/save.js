@@ -1,0 +1,92 @@
+// Tab "Save": every format, the refocused picture, a page for a friend, and the command that gives the same bytes.
+const SaveTab = (() => {
+  const {make, section, hint, button, select, number} = Dom;
+  const GROUPS = {map: "Depth map", refocus: "Refocused picture", mask: "Mask", confidence: "Confidence",
+                  page: "Page for a friend", hints: "Strokes of the brush"};
+  const chosen = {what: "map", suffix: null, options: {}};
+
+  // Why this cannot be saved now, or "".
+  function missing(what) {
+    const own = Model.own();
+    if (!Model.run) return "The map is not ready yet.";
+    if (what === "refocus" && !own.focus) return "Click where it should be sharp first.";
+    if (what === "hints" && !own.strokes.length) return "Paint a stroke first.";
+    return "";
+  }
+  function body() {
+    const {focus = null, focusDisparity = null, aperture, shape, mask} = Model.own();
+    const {from = null, to = null, soft = 0} = mask || {};
+    return {suffix: chosen.suffix, what: chosen.what, options: chosen.options,
+            look: {focus, focus_disparity: focus ? focusDisparity : null, aperture, shape, from, to, soft}};
+  }
+  function download({name, blob}) {
+    const address = URL.createObjectURL(blob), link = make("a", {href: address, download: name});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+  }
+  async function save(from) {
+    from.disabled = true;
+    Dom.say("Saving");
+    try {
+      const file = await Api.exported(Model.run.id, body());
+      download(file);
+      Dom.toast(`Saved ${file.name}`);
+      Dom.say(`Saved ${file.name}`);
+    } catch (error) {
+      Dom.toast(error.message, true);
+    }
+    from.disabled = false;
+  }
+  async function copy(into) {
+    try {
+      const {command, needs = []} = await Api.command(Model.run.id, body());
+      into.replaceChildren(make("pre", {tabindex: "0"}, command),
+        ...(needs.length ? [hint(`It needs ${needs.join(", ")}: save it here first.`)] : []));
+      await navigator.clipboard.writeText(command).then(() => Dom.toast("Command copied."),
+        () => Dom.toast("The browser does not let the page copy: select the command."));
+    } catch (error) {
+      Dom.toast(error.message, true);
+    }
+  }
+  function option(name, {label, choices, value}) {
+    chosen.options[name] ??= value;
+    const change = given => { chosen.options[name] = given; };
+    if (!choices) return number(label, chosen.options[name], change);
+    const texts = choices.map(([key, text]) => [JSON.stringify(key), text]);
+    return select(label, texts, JSON.stringify(chosen.options[name]), text => change(JSON.parse(text)));
+  }
+
+  function build(root) {
+    function fill() {
+      const all = Model.server.exports || [], groups = Object.keys(GROUPS).filter(what => all.some(each => each.what === what));
+      if (!Model.shot || !groups.length) return root.replaceChildren(hint("Open a shot to save its depth."));
+      if (!groups.includes(chosen.what)) chosen.what = groups[0];
+      const mine = all.filter(each => each.what === chosen.what);
+      const format = mine.find(each => each.suffix === chosen.suffix) || mine[0];
+      if (chosen.suffix !== format.suffix) Object.assign(chosen, {suffix: format.suffix, options: {}});
+      const reason = missing(chosen.what), command = make("div", {class: "command"});
+      const go = button("Save", () => save(go), {class: "primary", disabled: Boolean(reason)});
+      go.id = "save";
+      const line = button("Copy as command", () => copy(command), {disabled: Boolean(reason)});
+      return root.replaceChildren(
+        section("What", select("Save", groups.map(what => [what, GROUPS[what]]), chosen.what, what => {
+          Object.assign(chosen, {what, suffix: null, options: {}});
+          fill();
+        })),
+        section("Format", select("Format", mine.map(each => [each.suffix, `${each.suffix}   ${each.label}`]), format.suffix, suffix => {
+          Object.assign(chosen, {suffix, options: {}});
+          fill();
+        }), ...Object.entries(format.options || {}).map(([name, each]) => option(name, each))),
+        reason ? make("p", {class: "note"}, reason) : null,
+        make("div", {class: "row"}, go, line), command,
+        hint("The command gives the same bytes on the command line."));
+    }
+    Model.on("save", what => { Object.assign(chosen, {what, suffix: null, options: {}}); Model.tell("open", "save"); });
+    Model.on("shot map", fill);
+    Model.on("tab", () => { if (Model.tab === "save") fill(); });
+    fill();
+  }
+  return {name: "save", label: "Save", view: null, build};
+})();

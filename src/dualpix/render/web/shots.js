@@ -1,0 +1,184 @@
+// Shots: opening files, the film strip, the progress of runs, and what the server tells about them.
+const Shots = (() => {
+  const {find, make, button} = Dom;
+  const THUMB = 120;  // px
+  const thumbs = new Map();
+
+  const busy = shot => shot && shot.run && (shot.run.state === "waiting" || shot.run.state === "running");
+
+  // ---- open ----
+  async function open(files) {
+    const {limits} = Model.server, list = [...files];
+    const large = list.find(file => file.size > limits.file_bytes);
+    if (large) return Dom.toast(`${large.name}: is larger than ${Math.round(limits.file_bytes / 1e6)} MB: open it with dualpix app FILE instead.`, true);
+    for (const shot of Pairing.shots(list)) await take(Api.open(shot, Model.settings));
+    return undefined;
+  }
+  async function take(coming) {
+    try {
+      const shot = await coming;
+      put(shot);
+      Loader.show(Model.shots.get(shot.id));
+      Model.tell("shots");
+    } catch (error) {
+      Dom.toast(error.message, true);
+    }
+  }
+  const sample = () => take(Api.sample());
+
+  // ---- what the server tells ----
+  function put(shot) {
+    const known = Model.shots.get(shot.id);
+    if (known) Object.assign(known, shot); else Model.shots.set(shot.id, shot);
+    return Model.shots.get(shot.id);
+  }
+  function hear(event) {
+    const told = JSON.parse(event.data);
+    if (told.type === "gone") gone(told.id);
+    if (told.type === "shot") {
+      const shot = put(told.shot);
+      if (!Model.shot) Loader.show(shot); else if (Model.shot.id === shot.id) Loader.update(shot);
+      Model.tell("shots");
+    }
+    if (told.type === "run") ran(told.run);
+  }
+  function ran(run) {
+    const shot = Model.shots.get(run.shot);
+    if (!shot) return;
+    const at = shot.runs.findIndex(each => each.id === run.id), before = shot.runs[at];
+    if (at < 0) shot.runs.push(run); else shot.runs[at] = run;
+    if (!shot.run || shot.run.id === run.id || at < 0) shot.run = run;
+    if (Model.shot && Model.shot.id === shot.id) {
+      Loader.update(shot);
+      if (!before || before.state !== run.state) Model.tell("runs");
+      tell(run);
+    }
+    progress();
+    if (!before || before.state !== run.state) Model.tell("shots");
+  }
+  function tell(run) {
+    if (run.state === "running") Dom.say(`${run.step}, ${Math.round(run.share * 10) * 10} percent`);
+    if (run.state === "done") Dom.say("The map is ready.");
+    if (run.state === "failed") Dom.say(run.error);
+    if (run.state === "cancelled") Dom.say("The run was cancelled.");
+  }
+  function gone(id) {
+    const order = [...Model.shots.keys()], at = order.indexOf(id);
+    if (at < 0) return;
+    Model.shots.delete(id);
+    Model.forget(id);
+    thumbs.delete(id);
+    if (Model.shot && Model.shot.id === id)
+      Loader.show(Model.shots.get(order[at + 1]) || Model.shots.get(order[at - 1]) || null);
+    Model.tell("shots");
+  }
+
+  // ---- progress ----
+  function progress() {
+    const box = find("#progress"), run = Model.shot && Model.shot.run;
+    const failed = run && run.state === "failed";
+    box.hidden = !busy(Model.shot) && !failed;
+    box.classList.toggle("failed", Boolean(failed));
+    if (box.hidden) return;
+    find("progress", box).hidden = failed;
+    find("progress", box).value = run.share || 0;
+    find(".step", box).textContent = failed ? run.error : run.state === "waiting" ? "waiting for the run before it" : run.step || "starting";
+    find(".percent", box).textContent = failed ? "" : `${Math.round(100 * (run.share || 0))} %`;
+    find("button", box).hidden = failed;
+  }
+  const cancel = () => Model.shot && busy(Model.shot) && Api.cancel(Model.shot.run.id).catch(error => Dom.toast(error.message, true));
+
+  async function run() {
+    if (!Model.shot) return;
+    try {
+      ran(await Api.run(Model.shot.id, Model.settings, Model.own().strokes));
+    } catch (error) {
+      Dom.toast(error.message, true);
+    }
+  }
+
+  // ---- film strip ----
+  async function thumb(shot, canvas) {
+    if (!shot.width) return;
+    if (!thumbs.has(shot.id))
+      thumbs.set(shot.id, Api.photo(shot.id, Math.min(64, Math.max(1, Math.floor(Math.min(shot.width, shot.height) / THUMB))))
+        .catch(() => { thumbs.delete(shot.id); return null; }));
+    const found = await thumbs.get(shot.id);
+    if (!found) return;
+    Object.assign(canvas, {width: found.width, height: found.height});
+    canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(found.values), found.width, found.height), 0, 0);
+  }
+  function frame(shot) {
+    const canvas = make("canvas", {width: "4", height: "3", "aria-hidden": "true"});
+    thumb(shot, canvas);
+    const state = shot.run ? shot.run.state : "", shown = Model.shot && Model.shot.id === shot.id;
+    const name = make("span", {class: "name"}, Units.shortName(shot.name));
+    const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null, title: shot.name,
+      click: () => Loader.show(shot)}, canvas, name);
+    const close = button("\u00d7", () => Api.close(shot.id).catch(error => Dom.toast(error.message, true)),
+      {class: "close", "aria-label": `Close ${shot.name}`, title: "Close"});
+    return make("li", {class: `shot ${state}`}, open, close);
+  }
+  function strip() {
+    const list = find("#strip"), focused = list.contains(document.activeElement) ? document.activeElement.closest("li") : null;
+    const at = focused ? [...list.children].indexOf(focused) : -1;
+    list.replaceChildren(...[...Model.shots.values()].map(frame));
+    if (at >= 0 && list.children[at]) find(".frame-button", list.children[at]).focus();
+    const current = find("[aria-current]", list);
+    if (current) current.scrollIntoView({block: "nearest", inline: "nearest"});
+  }
+  function next(by) {
+    const order = [...Model.shots.values()], at = order.indexOf(Model.shot);
+    const to = order[at + by];
+    if (to) Loader.show(to);
+  }
+
+  // ---- dropping ----
+  async function entries(transfer) {
+    const found = [], roots = [...transfer.items].map(item => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter(Boolean);
+    const fileOf = entry => new Promise((done, fail) => { entry.file(done, fail); });
+    const listOf = reader => new Promise((done, fail) => { reader.readEntries(done, fail); });
+    if (!roots.length) return [...transfer.files];
+    for (const root of roots) {
+      if (root.isFile) found.push(await fileOf(root));
+      else for (const entry of await listOf(root.createReader())) if (entry.isFile) found.push(await fileOf(entry));
+    }
+    return found;
+  }
+  function wireDrop() {
+    let depth = 0;
+    const shade = find("#shade"), over = on => { shade.hidden = !on; };
+    const isFiles = event => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
+    addEventListener("dragenter", event => { if (isFiles(event)) { depth++; over(true); } });
+    addEventListener("dragleave", () => { depth = Math.max(0, depth - 1); if (!depth) over(false); });
+    addEventListener("dragover", event => { if (isFiles(event)) event.preventDefault(); });
+    addEventListener("drop", async event => {
+      if (!isFiles(event)) return;
+      event.preventDefault();
+      depth = 0;
+      over(false);
+      open(await entries(event.dataTransfer).catch(() => [...event.dataTransfer.files]));
+    });
+  }
+
+  function start() {
+    const input = find("#files");
+    input.addEventListener("change", () => { open(input.files); input.value = ""; });
+    for (const each of document.querySelectorAll(".open")) each.addEventListener("click", () => input.click());
+    find("#sample").addEventListener("click", sample);
+    find("#progress button").addEventListener("click", cancel);
+    wireDrop();
+    Model.on("shots shot", () => {
+      strip();
+      progress();
+      find("#welcome").hidden = Model.shots.size > 0;
+      document.body.classList.toggle("many", Model.shots.size > 1);
+    });
+    Model.on("run", run);
+    const events = Api.events();
+    events.onmessage = hear;
+    events.onerror = () => { find("#lost").hidden = events.readyState !== EventSource.CLOSED && events.readyState !== EventSource.CONNECTING; };
+    events.onopen = () => { find("#lost").hidden = true; };
+  }
+  return {start, open, sample, put, next, cancel, busy, pick: () => find("#files").click()};
+})();
