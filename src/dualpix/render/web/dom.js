@@ -64,7 +64,7 @@ const Dom = (() => {
   }
 
   const button = (text, click, more = {}) => make("button", {type: "button", click, ...more}, text);
-  const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
+  const section = (title, ...children) => make("section", {}, make("h2", {}, title), ...children);
   const hint = text => make("p", {class: "hint"}, text);
 
   // Tell a screen reader, without a change of what is seen.
