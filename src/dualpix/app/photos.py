@@ -10,11 +10,8 @@ import numpy.typing as npt
 
 from .. import _core
 from ..io.images import resampled
-from ..io.inspection import file_record
 from ..io.layers import Layers
-from ..io.orientation import swaps_axes
 from ..io.photos import read_photo
-from ..io.shot import Shot as Taken
 from .matching import write
 
 if TYPE_CHECKING:

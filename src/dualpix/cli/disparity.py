@@ -61,6 +61,12 @@ if TYPE_CHECKING:
     type=click.Choice(["none", "guided", "solver"]),
     help="Smooth the finished map, but not across the edges of the picture.",
 )
+@click.option(
+    "--hints",
+    type=file_path,
+    metavar="FILE.json",
+    help="Strokes that tell how near regions are, or that they are unknown. dualpix app writes such files.",
+)
 @click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time.")
 @click.option(
     "--calibration",
@@ -98,6 +104,7 @@ def disparity(
     axis: str | None,
     guide: str | None,
     smoothing: str | None,
+    hints: str | None,
     mask_occluded: bool,
     calibration: str | None,
     camera: str | None,
@@ -139,11 +146,14 @@ def disparity(
       dualpix disparity left.png right.png -o out.exr
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
+    from ..io.hints import as_hints
     from ..io.sidecar import sidecar_path
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
-    inputs = _views(left, right) | given(guide=guide, config=config, calibration=calibration, photo=look["photo"])
+    inputs = _views(left, right) | given(
+        guide=guide, config=config, hints=hints, calibration=calibration, photo=look["photo"]
+    )
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, params, style, force) as files:
         from ..method import api
@@ -151,6 +161,7 @@ def disparity(
 
         threads = thread_count(threads)
         lens = _calibration(calibration, camera)
+        strokes = as_hints(hints) if hints else ()
         with progress_bar(not quiet) as progress, opencv_threads(threads):
             result = api.disparity(
                 left,
@@ -160,6 +171,7 @@ def disparity(
                 axis=axis,
                 calibration=lens,
                 mask_occluded=mask_occluded,
+                hints=strokes,
                 mem_limit=mem_limit,
                 threads=threads,
                 progress=progress,
