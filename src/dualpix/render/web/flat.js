@@ -81,8 +81,8 @@ const Flat = (() => {
       }
       if (stripes > 0.0) {
         float sure = texture(confidence, p / size).r;
-        float band = step(0.5, fract((at.x + at.y) / (10.0 * ratio)));
-        now = mix(now, vec3(band), 0.75 * (1.0 - sure) * stripes);
+        float band = smoothstep(0.2, 0.3, abs(fract((at.x + at.y) / (9.0 * ratio)) - 0.5));
+        now = mix(now, vec3(0.05), band * 0.7 * (1.0 - sure) * (1.0 - sure));
       }
       float bright = dot(now, vec3(0.3, 0.6, 0.1));
       now = mix(now, vec3(bright > 0.55 ? 0.0 : 1.0), 0.7 * lines);

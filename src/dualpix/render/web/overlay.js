@@ -70,10 +70,11 @@ function Overlay(canvas) {
   // marks: {focus: [x, y] or null, known: [[x, y, m]], strokes, brush: {x, y, radius} or null, cursor: [x, y] or null}
   function draw(view, marks) {
     const ratio = window.devicePixelRatio || 1;
-    const width = Math.round(view.stage.width * ratio), height = Math.round(view.stage.height * ratio);
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
+    canvas.width = Math.round(view.stage.width * ratio);  // clears it
+    canvas.height = Math.round(view.stage.height * ratio);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, view.stage.width, view.stage.height);
+    pen.fillStyle = "rgb(0 0 0 / .01)";
+    pen.fillRect(0, 0, 1, 1);  // Chromium shows the canvas of before if nothing is drawn
     const middle = ([x, y]) => view.toScreen(x + 0.5, y + 0.5);
     if (marks.strokes.length) drawStrokes(view, marks.strokes, ratio);
     for (const [x, y, metres] of marks.known) {
