@@ -68,7 +68,7 @@ def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
     """The server, which ends all streams of news before it waits for open requests."""
     import uvicorn
 
-    from .server import Server
+    from .server import application
 
     class Ending(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -76,7 +76,7 @@ def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
-        Server(session).app(token, port),
+        application(session, token, port),
         log_level="critical",
         access_log=False,
         lifespan="off",

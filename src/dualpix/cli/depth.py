@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, OutputError, ParameterError
-from .look import Look, file_and_notes
 from .options import (
     Command,
     file_path,
@@ -105,6 +104,7 @@ def depth(
       dualpix depth out.tiff -o depth.exr --exif photo.jpg --focus-distance 1.2
     """
     from ..io import OutputSet, check_confidence_path
+    from ..io.look import Look, file_and_notes
     from ..io.sidecar import sidecar_path, to_json
 
     unit = "relative" if relative else "m"
