@@ -55,6 +55,7 @@ const Stage = (() => {
       focus: !cloudy && Model.tab === "focus" && own.focus ? own.focus : null,
       known: !cloudy && Model.tab === "look" ? own.known : [],
       strokes: !cloudy && Model.tab === "repair" ? own.strokes : [],
+      solved: Model.run ? Model.run.hints || 0 : 0,
       brush: !cloudy && Model.tab === "repair" && Model.map ? brush : null,
       cursor: !cloudy && stage.cursor,
     });

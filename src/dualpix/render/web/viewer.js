@@ -34,6 +34,11 @@ function Viewer(canvas) {
   // focused: {texture, x, y, width, height} or null}
   function draw(view, look) {
     const ratio = begin(), {metric, focused} = look;
+    if (textures.photo === none.photo) {
+      gl.clearColor(...look.outside, 1);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      return;
+    }
     flat.set({
       photo: textures.photo, focused: focused ? focused.texture : textures.photo, map: textures.map,
       other: textures.other, confidence: textures.confidence, ramp: ramps[look.kind],
