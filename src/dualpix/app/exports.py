@@ -14,12 +14,12 @@ from ..io import encode_map, encode_png, encode_preview, probe
 from ..io.formats import FLOAT_SUFFIXES, SUFFIXES, encode_mask
 from ..io.hints import to_json as hints_to_json
 from ..io.layers import METRES, PIXELS
-from ..io.look import Look, file_and_notes
 from ..io.orientation import swaps_axes
 from ..io.photos import read_photo
 from ..io.pictures import SUFFIXES as PICTURES
 from ..io.pictures import encode_picture, origin
 from ..io.sidecar import to_json
+from ..look import Look, file_and_notes
 from ..method.kinds import method_of
 from ..params.rules import Real, check
 from ..render.mask import SUFFIXES as MASKS

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InputError
+from . import sides
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -182,16 +183,6 @@ def in_order(files: list[File]) -> dict[str, File]:
     views = [each for each in files if each.field != "guide"]
     if len(guides) > 1 or not 1 <= len(views) <= 2:
         raise InputError(f"one shot has one or two files, and perhaps a guide, not {len(files)}: drop fewer at once")
-    if len(views) == 2 and [side_of(each.name) for each in views] == ["right", "left"]:
+    if len(views) == 2 and not sides.in_order([each.name for each in views]):
         views.reverse()
     return dict(zip(("left", "right", "guide") if len(views) == 2 else ("left", "guide"), views + guides, strict=False))
-
-
-def side_of(name: str) -> str | None:
-    """ "left" or "right", if the name of a file says so: left.png, IMG_1_R.tif, result_leftPd_center.png."""
-    stem = name.rpartition(".")[0].lower() or name.lower()
-    found = {side for side in ("left", "right") if side in stem}
-    if len(found) == 1:
-        return found.pop()
-    last = re.search(r"(?:^|[^a-z])([lr])$", stem)
-    return {"l": "left", "r": "right"}[last[1]] if last and not found else None

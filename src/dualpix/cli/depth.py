@@ -104,8 +104,8 @@ def depth(
       dualpix depth out.tiff -o depth.exr --exif photo.jpg --focus-distance 1.2
     """
     from ..io import OutputSet, check_confidence_path
-    from ..io.look import Look, file_and_notes
     from ..io.sidecar import sidecar_path, to_json
+    from ..look import Look, file_and_notes
 
     unit = "relative" if relative else "m"
     look = Look(photo, fov, png, near).checked(output, unit)

@@ -26,7 +26,7 @@ from .progress import progress_bar
 if TYPE_CHECKING:
     from ..camera.lens import Calibration
     from ..io import OutputSet
-    from ..io.look import Look
+    from ..look import Look
     from ..method.result import Result
     from ..params import Params
 
@@ -146,8 +146,8 @@ def disparity(
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
     from ..io.hints import as_hints
-    from ..io.look import Look
     from ..io.sidecar import sidecar_path
+    from ..look import Look
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
@@ -254,8 +254,8 @@ def _calibration(path: str | None, camera: str | None) -> Calibration | None:
 
 def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any], look: Look) -> None:
     from ..io import encode_map, encode_preview
-    from ..io.look import file_and_notes
     from ..io.sidecar import to_json
+    from ..look import file_and_notes
 
     output = outputs["disparity"]
     data, notes = file_and_notes(output, look.layers(output, result.disparity, "px", result.confidence), look)

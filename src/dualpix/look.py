@@ -2,12 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from ..errors import OutputError, ParameterError
-from ..types import Map, same_size
-from .formats import Style, check_writable, encode, notes
-from .images import resampled
-from .layers import Layers
-from .photos import check_photo, read_photo
+from .errors import OutputError, ParameterError
+from .io.formats import Style, check_writable, encode, notes
+from .io.images import resampled
+from .io.layers import Layers
+from .io.photos import check_photo, read_photo
+from .types import Map, same_size
 
 __all__ = ["Look", "file_and_notes"]
 
