@@ -99,13 +99,14 @@ const LookTab = (() => {
       const iso = check("Lines of equal depth", Model.iso, on => Model.set({iso: on}));
       const stripes = check("Stripes where it is unsure", Model.stripes, on => Model.set({stripes: on}));
       root.replaceChildren(
-        section("Depth", segments("Colours", Colours.kinds, Model.kind, kind => Model.set({kind})), iso, stripes),
+        section("Depth", segments("Colours", Colours.kinds, Model.kind, kind => Model.set({kind})), iso, stripes,
+          Model.levels[1] < 0.7 ? check("Brighter photo, on screen only", Model.bright, on => Model.set({bright: on})) : null),
         section("Distribution", chart),
         section("Unit", units, known ? null : hint("Metres and diopters need a known distance."), distances()),
         facts());
       chart.draw();
     }
-    Model.on("map details shot toggles", fill);
+    Model.on("photo map details shot toggles", fill);
     Model.on("map", carry);
     Model.on("look", () => { if (Model.tab === "look" && Model.map) chart.draw(); });
     fill();
