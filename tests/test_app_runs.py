@@ -167,9 +167,7 @@ def test_settings_are_those_of_the_command(app, views):
     shot = app.pair(*views)
     settings = {"preset": "dslr-a", "range": [-4, 4], "filter": "guided", "mask_occluded": True, "set": {"window": 3}}
     run = app.wait(app.json("POST", f"api/shots/{shot['id']}/runs", {"settings": settings}))
-    expected = dualpix.disparity(
-        *views, "dslr-a", range=(-4, 4), filter="guided", mask_occluded=True, window=3.0
-    )
+    expected = dualpix.disparity(*views, "dslr-a", range=(-4, 4), filter="guided", mask_occluded=True, window=3.0)
     np.testing.assert_array_equal(app.map(run), expected.disparity)
     assert run["settings"]["set"] == {"window": "3"}
     assert [each["id"] for each in app.json("GET", "api/state")["shots"][-1]["runs"]] == [shot["run"]["id"], run["id"]]
