@@ -225,7 +225,9 @@ def test_a_name_is_text(app, views):
     status, headers, _ = app.ask("POST", f"api/runs/{run['id']}/export", {"what": "map", "suffix": ".tiff"})
     assert status == 200
     assert headers["content-type"] == "application/octet-stream"
-    assert headers["content-disposition"].startswith('attachment; filename="_img src_x onerror_alert_1__-disparity.tiff"')
+    assert headers["content-disposition"].startswith(
+        'attachment; filename="_img src_x onerror_alert_1__-disparity.tiff"'
+    )
     assert "<" not in headers["content-disposition"]
     stored = [path.name for path in (app.session.folder / shot["id"]).iterdir()]
     assert not any("img" in name for name in stored)
