@@ -30,8 +30,8 @@ function Viewer(canvas) {
     return ratio;
   }
 
-  // view: of View(). look: {left, right, line (CSS px), kind, range, iso, isoUnit, metric, stripes, mask, outside, levels,
-  // focused: {texture, x, y, width, height} or null}
+  // view: of View(). look: {left, right, line (CSS px), kind, range, iso, isoUnit, metric, stripes, mask, outside,
+  // levels, focused: {texture, x, y, width, height} or null}
   function draw(view, look) {
     const ratio = begin(), {metric, focused} = look;
     if (textures.photo === none.photo) {
