@@ -112,14 +112,15 @@
 
   async function start() {
     Model.tabs = TABS;
+    const state = Api.state();  // comes while the graphics card gets ready
+    wire();
+    Stage.start();
     try {
-      Model.server = await Api.state();
+      Model.server = await state;
     } catch (error) {
       Dom.toast(error.message, true);
       return;
     }
-    wire();
-    Stage.start();
     TABS.forEach((tab, at) => tab.build(panels[at]));
     Keys.start();
     Shots.start();
