@@ -76,7 +76,9 @@ def memory(views: list[str], shots: int) -> None:
             server.bytes(f"api/runs/{run['id']}/disparity")
             server.bytes(f"api/shots/{run['shot']}/photo")
             used.append(server.resident())
-    shown = ", ".join(f"{number}: {used[number - 1]:.0f}" for number in (1, 2, 5, 10, 20, 30, 40, 50) if number <= shots)
+    shown = ", ".join(
+        f"{number}: {used[number - 1]:.0f}" for number in (1, 2, 5, 10, 20, 30, 40, 50) if number <= shots
+    )
     print(f"memory after shot, MB: {shown}; largest {max(used):.0f}")
 
 

@@ -69,12 +69,11 @@ def refocus(
     shape: str,
     fade: int | None,
     linear: bool,
-    layout: str | None,
-    first: str | None,
     threads: int | None,
     as_json: bool,
     force: bool,
     quiet: bool,
+    **views: str | None,
 ) -> None:
     """Blur a photo as a lens with another focus and aperture would.
 
@@ -107,7 +106,7 @@ def refocus(
     threads = thread_count(threads)
     with OutputSet(outputs, (*files_of(photo).values(), map), force) as files, progress_bar(not quiet) as progress:
         start = time.perf_counter()
-        image, found = _read(photo, map, linear, layout, first)
+        image, found = _read(photo, map, linear, views)
         kept = origin(photo, 1 if image.ndim == 2 else 3)
         wanted = focus if focus_disparity is None else focus_disparity
         target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, wanted or 0.0)
@@ -137,14 +136,14 @@ def refocus(
     report(record, _summary, as_json, quiet, doubts)
 
 
-def _read(photo: str, map: str, linear: bool, layout: str | None, first: str | None) -> tuple[Image, FocusMap]:
-    """The photo and its map, of the same size."""
+def _read(photo: str, map: str, linear: bool, views: dict[str, str | None]) -> tuple[Image, FocusMap]:
+    """The photo and its map, of the same size. `views` says how the photo holds both views."""
     from ..io.photos import read_photo
     from ..render.metres import read_focus_map
     from ..types import same_size
 
     _check_order(photo, map)
-    image, found = read_photo(photo, linear=linear, layout=layout, first=first), read_focus_map(map)
+    image, found = read_photo(photo, linear=linear, layout=views["layout"], first=views["first"]), read_focus_map(map)
     same_size((photo, image.shape), (map, found.d.shape))
     return image, found
 
