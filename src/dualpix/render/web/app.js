@@ -125,6 +125,7 @@
     open("look");
     Loader.show([...Model.shots.values()][0] || null);
     Model.tell("shots");
+    if (Model.server.notes && Model.server.notes.length) Dom.toast(Model.server.notes.join(" "), false, 12000);
     document.body.classList.add("ready");
   }
   start();

@@ -64,7 +64,7 @@ const Dom = (() => {
   }
 
   const button = (text, click, more = {}) => make("button", {type: "button", click, ...more}, text);
-  const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
+  const section = (title, ...children) => make("section", {}, make("h2", {}, title), ...children);
   const hint = text => make("p", {class: "hint"}, text);
 
   // Tell a screen reader, without a change of what is seen.
@@ -75,13 +75,13 @@ const Dom = (() => {
 
   let timer = 0;
   // A message at the foot of the picture, for a few seconds. Errors stay until they are closed.
-  function toast(text, isError = false) {
+  function toast(text, isError = false, ms = 4000) {
     const box = find("#toast");
     box.replaceChildren(make("span", {}, text), button("Close", () => { box.hidden = true; }, {class: "plain"}));
     box.className = isError ? "error" : "";
     box.hidden = false;
     clearTimeout(timer);
-    if (!isError) timer = setTimeout(() => { box.hidden = true; }, 4000);
+    if (!isError) timer = setTimeout(() => { box.hidden = true; }, ms);
   }
 
   return {find, make, select, slider, number, check, segments, button, section, hint, say, toast};

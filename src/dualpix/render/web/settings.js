@@ -61,9 +61,8 @@ const SettingsTab = (() => {
   // ---- runs ----
   function told(run) {
     const {preset, range: own, filter, set = {}, calibration: lens} = run.settings || {};
-    const hints = Array.isArray(run.hints) ? run.hints.length : run.hints;
     return [preset, own && `${own[0]} to ${own[1]} px`, filter && filter !== "none" && `filter ${filter}`, lens && "calibrated",
-            ...Object.entries(set).map(([name, value]) => `${name}=${value}`), hints && `${hints} strokes`,
+            ...Object.entries(set).map(([name, value]) => `${name}=${value}`), run.hints && `${run.hints} ${run.hints === 1 ? "stroke" : "strokes"}`,
             run.seconds && `${run.seconds.toFixed(1)} s`].filter(Boolean).join(" \u00b7 ");
   }
   function runs() {

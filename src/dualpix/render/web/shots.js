@@ -105,8 +105,13 @@ const Shots = (() => {
         .catch(() => { thumbs.delete(shot.id); return null; }));
     const found = await thumbs.get(shot.id);
     if (!found) return;
+    const levels = Maps.brightness(found), [low, high, lift] = levels, shown = new Uint8ClampedArray(found.values);
+    if (Maps.isDark(levels))
+      shown.forEach((value, at) => {
+        if (at % 4 < 3) shown[at] = 255 * Math.max(0, (value / 255 - low) / (high - low)) ** lift;
+      });
     Object.assign(canvas, {width: found.width, height: found.height});
-    canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(found.values), found.width, found.height), 0, 0);
+    canvas.getContext("2d").putImageData(new ImageData(shown, found.width, found.height), 0, 0);
   }
   function frame(shot) {
     const canvas = make("canvas", {width: "4", height: "3", "aria-hidden": "true"});

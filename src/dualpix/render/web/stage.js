@@ -36,7 +36,7 @@ const Stage = (() => {
       left, right, line: line ? lineAt() : null, kind: Model.kind, range: Model.range, metric, outside, mask,
       iso: Model.iso && Model.map ? Units.step(Number.isFinite(span) ? span : 4, 10) : 0, isoUnit: unit,
       stripes: Model.stripes && Model.map !== null,
-      focused: null,
+      focused: null, levels: Model.bright ? Model.levels : [0, 1, 1],
     };
   }
 
@@ -55,6 +55,7 @@ const Stage = (() => {
       focus: !cloudy && Model.tab === "focus" && own.focus ? own.focus : null,
       known: !cloudy && Model.tab === "look" ? own.known : [],
       strokes: !cloudy && Model.tab === "repair" ? own.strokes : [],
+      solved: Model.run ? Model.run.hints || 0 : 0,
       brush: !cloudy && Model.tab === "repair" && Model.map ? brush : null,
       cursor: !cloudy && stage.cursor,
     });
@@ -182,6 +183,8 @@ const Stage = (() => {
     Model.on("photo", () => {
       stage.view.photo(Model.shot.width, Model.shot.height);
       stage.viewer.setPhoto(Model.photo);
+      Model.levels = Maps.brightness(Model.photo);
+      Model.bright = Maps.isDark(Model.levels);
       if (stage.lens) stage.lens.load();
       stage.redraw();
     });
