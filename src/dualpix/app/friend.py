@@ -97,9 +97,18 @@ def _pictures(photo: Image, d: Map, look: dict[str, Any], room: int) -> tuple[Ht
         for quality in QUALITIES:
             found = cv2.imencode(".jpg", pixels[..., ::-1] if pixels.ndim == 3 else pixels, _jpeg(quality))[1]
             if 4 * (len(found) + len(depth)) / 3 < room:
-                scaled = {f"data_focus_{axis}": at if at == "" else at / shrink for axis, at in zip("xy", focus, strict=True)}
+                scaled = {
+                    f"data_focus_{axis}": at if at == "" else at / shrink for axis, at in zip("xy", focus, strict=True)
+                }
                 return (
-                    _image("photo", "jpeg", bytes(found), **scaled, data_aperture=look["aperture"], data_shape=look["shape"]),
+                    _image(
+                        "photo",
+                        "jpeg",
+                        bytes(found),
+                        **scaled,
+                        data_aperture=look["aperture"],
+                        data_shape=look["shape"],
+                    ),
                     _image("depth", "png", depth, data_low=float(d.min()), data_high=float(d.max())),
                 )
         shrink *= 2
