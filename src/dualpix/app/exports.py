@@ -75,8 +75,8 @@ class Export:
     what, suffix : str
         One of `PARTS`, and the format.
     options : dict
-        ``png``, ``near`` and ``fov`` as of the commands; ``role``, the view to save; ``of``, the suffix of the map whose
-        sidecar is saved.
+        ``png``, ``near`` and ``fov`` as of the commands; ``role``, the view to save; ``of``, the suffix of the map
+        whose sidecar is saved.
     look : dict
         The sliders of the page: ``focus`` (x, y) or ``focus_disparity``, ``aperture``, ``shape``; ``from``, ``to`` and
         ``soft`` of the mask, px of disparity.

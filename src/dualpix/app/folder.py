@@ -28,7 +28,7 @@ class PrivateFolder:
             self._lock = open(self.path / LOCK, "wb")  # noqa: SIM115 - it stays open
         except OSError as error:
             raise OutputError(
-                f"a temporary folder cannot be made ({error.strerror}): name a folder in the environment variable TMPDIR"
+                f"a temporary folder cannot be made ({error.strerror}): set the environment variable TMPDIR"
             ) from None
         _try_lock(self._lock)
 

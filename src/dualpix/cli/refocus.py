@@ -108,8 +108,9 @@ def refocus(
         start = time.perf_counter()
         image, found = _read(photo, map, linear, views)
         kept = origin(photo, 1 if image.ndim == 2 else 3)
-        wanted = focus if focus_disparity is None else focus_disparity
-        target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, wanted or 0.0)
+        target = (
+            found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or focus_disparity or 0.0)
+        )
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
         for each in (foci[0], target):
             lens.check(found.d, each)
