@@ -94,7 +94,7 @@ def refocus(
     from ..io.pairs import files_of
     from ..io.pictures import check_picture_path, encode_picture, origin
     from ..params.rules import Whole, check
-    from ..render.refocusing import Lens, focus_of
+    from ..render.refocusing import Lens
     from ..run import Step, thread_count
     from ..version import version
 
@@ -108,9 +108,7 @@ def refocus(
         start = time.perf_counter()
         image, found = _read(photo, map, linear, views)
         kept = origin(photo, 1 if image.ndim == 2 else 3)
-        target = (
-            found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or focus_disparity or 0.0)
-        )
+        target = _target(found, focus, focus_depth, focus_disparity)
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
         for each in (foci[0], target):
             lens.check(found.d, each)
@@ -147,6 +145,13 @@ def _read(photo: str, map: str, linear: bool, views: dict[str, str | None]) -> t
     image, found = read_photo(photo, linear=linear, layout=views["layout"], first=views["first"]), read_focus_map(map)
     same_size((photo, image.shape), (map, found.d.shape))
     return image, found
+
+
+def _target(found: FocusMap, point: tuple[float, float] | None, depth: float | None, disparity: float | None) -> float:
+    """The disparity in focus, by the one way that was given."""
+    from ..render.refocusing import focus_of
+
+    return found.at(depth) if depth is not None else focus_of(found.d, point or disparity or 0.0)
 
 
 def _check_order(photo: str, map: str) -> None:
