@@ -35,6 +35,7 @@ class Jobs:
         self._current: Run | None = None
         self._closed = False
         self._news = threading.Condition()
+        self._telling = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="dualpix-app-worker", daemon=True)
         self._thread.start()
 
@@ -44,10 +45,10 @@ class Jobs:
             replaced = [each for each in (*self._waiting, self._current) if each and each.shot == run.shot]
         for each in replaced:
             self.cancel(each)
+        self._tell(run)
         with self._news:
             self._waiting.append(run)
             self._news.notify()
-        self._changed(run)
 
     def cancel(self, run: Run) -> None:
         """Cancel a run that waits or runs. The worker stops when its next stage begins."""
@@ -58,7 +59,7 @@ class Jobs:
             run.state = CANCELLED
             if run in self._waiting:
                 self._waiting.remove(run)
-        self._changed(run)
+        self._tell(run)
 
     def close(self) -> None:
         """Cancel everything and wait for the worker."""
@@ -79,7 +80,7 @@ class Jobs:
                     return
                 run = self._current = self._waiting.pop(0)
                 run.state = RUNNING
-            self._changed(run)
+            self._tell(run)
             self._do(run)
 
     def _do(self, run: Run) -> None:
@@ -89,7 +90,7 @@ class Jobs:
             if run.stop.is_set():
                 raise Stopped
             run.share, run.step = step.share, str(step)
-            self._changed(run)
+            self._tell(run)
 
         start = time.perf_counter()
         error = None
@@ -104,4 +105,9 @@ class Jobs:
                 return
             run.seconds = time.perf_counter() - start
             run.error, run.state, run.share = error, FAILED if error else DONE, 1.0
-        self._changed(run)
+        self._tell(run)
+
+    def _tell(self, run: Run) -> None:
+        """Tell that a run has changed, one at a time: news about the state before must not come later."""
+        with self._telling:
+            self._changed(run)

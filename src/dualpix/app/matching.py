@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from ..io.sidecar import to_json
 from ..method import api
 from ..run import Progress, opencv_threads, thread_count
 from ..types import Map
 
 if TYPE_CHECKING:
-    from ..camera.lens import Calibration
     from .shots import Run, Shot
 
 FLOATS = np.dtype("<f4")
 
 
-def match(shot: Shot, run: Run, lens: Calibration | None, progress: Progress) -> None:
+def match(shot: Shot, run: Run, progress: Progress) -> None:
     """Match the views as ``dualpix disparity`` does, with the same result."""
     settings, paths, threads = run.settings, shot.source.paths, thread_count(None)
     with opencv_threads(threads):
@@ -33,26 +33,27 @@ def match(shot: Shot, run: Run, lens: Calibration | None, progress: Progress) ->
             layout=settings.layout,
             first=settings.first,
             axis=settings.axis,
-            calibration=lens,
+            calibration=run.lens,
             mask_occluded=settings.mask_occluded,
+            hints=run.hints,
             threads=threads,
             progress=progress,
         )
     name = f"{Path(shot.name).stem}.tiff"
-    record = result.record(settings.preset, threads, lens, shot.source.names, {"disparity": name})
+    record = result.record(settings.preset, threads, run.lens, shot.source.names, {"disparity": name})
     record["warnings"] = [shot.source.in_words(each) for each in record["warnings"]]
-    write(run.file("disparity"), result.disparity.astype(FLOATS, copy=False))
-    write(run.file("confidence"), result.confidence.astype(FLOATS, copy=False))
-    write(run.file("json"), json.dumps(record, default=str).encode())
+    write(run.file("disparity"), np.ascontiguousarray(result.disparity, FLOATS).data)
+    write(run.file("confidence"), np.ascontiguousarray(result.confidence, FLOATS).data)
+    write(run.file("json"), to_json(record).encode())
     del result
     _core.release_free_memory()
 
 
-def write(path: Path, data: bytes | Map) -> None:
+def write(path: Path, data: bytes | memoryview) -> None:
     """Write a file that is there whole or not at all."""
     part = path.with_suffix(path.suffix + ".part")
     with open(part, "wb") as file:
-        file.write(memoryview(data).cast("B"))
+        file.write(data)
     os.replace(part, path)
 
 

@@ -40,7 +40,8 @@ class Photo(NamedTuple):
         tall, wide = (
             np.minimum(step, side - step * np.arange(n)) for side, n in ((self.height, rows), (self.width, columns))
         )
-        return np.rint(sums / (tall[:, None] * wide)[..., None]).astype(np.uint8)
+        small: Pixels = np.rint(sums / (tall[:, None] * wide)[..., None]).astype(np.uint8)
+        return small
 
 
 def photo_of(shot: Shot, settings: Settings) -> Photo:
@@ -50,7 +51,7 @@ def photo_of(shot: Shot, settings: Settings) -> Photo:
         if not path.exists():
             image = _read(shot, settings)
             shot.height, shot.width = image.shape[:2]
-            write(path, np.dstack([image, np.full(image.shape[:2], 255, np.uint8)]))
+            write(path, np.dstack([image, np.full(image.shape[:2], 255, np.uint8)]).data)
             del image
             _core.release_free_memory()
     return Photo(path, shot.width or 0, shot.height or 0)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 
 from ..errors import DualpixError, InputError, in_words
+from .session import Missing
 from .uploads import TooLarge
 
 JSON_BYTES = 4 << 20  # of a request
+RAW = "application/octet-stream"
 
 Handler = Callable[[Request], Awaitable[Response]]
-
-
-class Missing(InputError):
-    """What the address names is not there."""
 
 
 def in_json(handler: Handler) -> Handler:
@@ -57,10 +57,18 @@ async def body_of(request: Request) -> dict[str, Any]:
     return found
 
 
-def pixels(data: bytes | memoryview, width: int, height: int) -> Response:
-    """Raw pixels, row by row."""
-    headers = {"x-width": str(width), "x-height": str(height)}
-    return Response(bytes(data), media_type="application/octet-stream", headers=headers)
+def pixels(values: npt.NDArray[Any]) -> Response:
+    """Raw pixels of an array, row by row."""
+    return Response(values.tobytes(), media_type=RAW, headers=_size(values.shape[1], values.shape[0]))
+
+
+def pixel_file(path: Path, width: int, height: int) -> Response:
+    """Raw pixels of a file."""
+    return FileResponse(path, media_type=RAW, headers=_size(width, height))
+
+
+def _size(width: int, height: int) -> dict[str, str]:
+    return {"x-width": str(width), "x-height": str(height)}
 
 
 def attachment(name: str) -> dict[str, str]:

@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import DualpixError, InputError
+from ..io.hints import Hint
 from ..io.shot import read_shot
 from ..run import Progress
 from .events import Events
@@ -19,13 +20,17 @@ from .jobs import Jobs
 from .matching import match
 from .photos import photo_of
 from .settings import Settings
-from .shots import Run, Shot, Source
+from .shots import DONE, Run, Shot, Source
 from .uploads import Limits, TooLarge
 
 if TYPE_CHECKING:
     from ..camera.lens import Calibration
 
 RUNS = 6  # of one shot that are kept
+
+
+class Missing(InputError):
+    """What was asked for is not there."""
 
 
 class Session:
@@ -36,6 +41,7 @@ class Session:
         self.events = Events()
         self.shots: dict[str, Shot] = {}
         self.runs: dict[str, Run] = {}
+        self.notes: list[str] = []  # what the user should know about the files of the command line
         self.calibrations: dict[str, tuple[str, Calibration]] = {}  # name and content
         self._numbers: Iterator[int] = itertools.count(1)
         self._jobs = Jobs(self._match, lambda run: self.events.publish(type="run", run=run.to_json()))
@@ -47,6 +53,27 @@ class Session:
         self._photographer.shutdown(wait=False, cancel_futures=True)
         self._jobs.close()
 
+    # ---- by name ---------------------------------------------------------------------------------------------
+
+    def shot(self, name: str) -> Shot:
+        """An open shot."""
+        if name not in self.shots:
+            raise Missing(f"shot {name} is not open")
+        return self.shots[name]
+
+    def run(self, name: str) -> Run:
+        """A run of an open shot."""
+        if name not in self.runs:
+            raise Missing(f"run {name} is not there any more")
+        return self.runs[name]
+
+    def finished(self, name: str) -> tuple[Shot, Run]:
+        """A run that has a map, and its shot."""
+        run = self.run(name)
+        if run.state != DONE:
+            raise InputError(run.error or f"run {name} is {run.state}, so it has no map: wait for it, or start another")
+        return self.shot(run.shot), run
+
     # ---- shots -----------------------------------------------------------------------------------------------
 
     def new_folder(self) -> Path:
@@ -55,16 +82,20 @@ class Session:
         folder.mkdir()
         return folder
 
-    def add(self, source: Source, name: str, folder: Path, settings: Settings) -> Shot:
-        """Open a shot and start to match it."""
+    def check_room(self) -> None:
+        """Refuse another shot if there are too many."""
         if len(self.shots) >= self.limits.shots:
             raise TooLarge(f"{self.limits.shots} shots are open, the limit of dualpix app: close one first")
+
+    def add(self, source: Source, name: str, folder: Path, settings: Settings) -> Shot:
+        """Open a shot and start to match it."""
+        self.check_room()
         shot = Shot(folder.name, name, source, folder)
         with suppress(DualpixError):  # the run says what is wrong with the file
             shot.camera = str(read_shot(source.paths["left"]))
         self.shots[shot.id] = shot
         self._photographer.submit(self._photograph, shot, settings)
-        self.start(shot, settings, ())
+        self.start(shot, settings)
         self.events.publish(type="shot", shot=shot.to_json())
         return shot
 
@@ -87,11 +118,11 @@ class Session:
 
     # ---- runs ------------------------------------------------------------------------------------------------
 
-    def start(self, shot: Shot, settings: Settings, hints: tuple[Any, ...]) -> Run:
+    def start(self, shot: Shot, settings: Settings, hints: tuple[Hint, ...] = ()) -> Run:
         """Match a shot, again if it was matched before."""
-        self._calibration(settings)
+        name, lens = self._calibration(settings)
         number = f"r{next(self._numbers)}"
-        run = Run(number, shot.id, settings, hints, shot.folder / number)
+        run = Run(number, shot.id, settings, hints, shot.folder / number, lens, name)
         for old in shot.runs[: -RUNS + 1]:
             self._forget(shot, old)
         shot.runs.append(run)
@@ -110,24 +141,25 @@ class Session:
         for what in ("disparity", "confidence", "json"):
             run.file(what).unlink(missing_ok=True)
 
-    def _calibration(self, settings: Settings) -> Calibration | None:
+    def _calibration(self, settings: Settings) -> tuple[str | None, Calibration | None]:
+        """The name of the file and the calibration itself."""
         if settings.calibration is None:
-            return None
+            return None, None
         if settings.calibration not in self.calibrations:
             raise InputError(f"calibration {settings.calibration!r} is not open: add its file first")
-        return self.calibrations[settings.calibration][1]
+        return self.calibrations[settings.calibration]
 
     def _match(self, run: Run, progress: Progress) -> None:
         shot = self.shots[run.shot]
         try:
-            match(shot, run, self._calibration(run.settings), progress)
+            match(shot, run, progress)
         except DualpixError as error:
             raise type(error)(shot.source.in_words(str(error))) from error
         if shot.width is None:
             self._photographer.submit(self._photograph, shot, run.settings)
 
-    def add_calibration(self, path: Path, name: str) -> tuple[str, Calibration]:
-        """Open a calibration file."""
+    def add_calibration(self, path: Path, name: str) -> tuple[str, str]:
+        """Open a calibration file. Returns its number, and a few words about it."""
         from ..camera.lens_file import read_calibration
 
         try:
@@ -136,4 +168,5 @@ class Session:
             raise type(error)(str(error).replace(str(path), name)) from error
         number = f"c{next(self._numbers)}"
         self.calibrations[number] = name, found
-        return number, found
+        what = f"{found.width}x{found.height}" + (", with distances" if found.metric else "")
+        return number, f"{name}: {found.camera or 'any camera'}, {what}"

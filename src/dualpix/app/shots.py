@@ -5,9 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..io.hints import Hint
+from .ranging import Ranging
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..camera.lens import Calibration
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
@@ -22,6 +27,10 @@ class Run:
         Its number, and that of its shot.
     settings, hints
         What was asked for.
+    lens, lens_file
+        The calibration, and the name of its file.
+    ranging : Ranging
+        What the user told about distances.
     base : Path
         Its result is in ``base.disparity`` and ``base.confidence`` (float32, little-endian) and ``base.json``.
     stop : Event
@@ -31,8 +40,11 @@ class Run:
     id: str
     shot: str
     settings: Settings
-    hints: tuple[Any, ...]
+    hints: tuple[Hint, ...]
     base: Path
+    lens: Calibration | None = None
+    lens_file: str | None = None
+    ranging: Ranging = field(default_factory=Ranging)
     state: str = WAITING
     share: float = 0.0
     step: str = ""
@@ -48,7 +60,7 @@ class Run:
         """What the page knows."""
         names = ("id", "shot", "state", "share", "step", "error", "seconds")
         record = {name: getattr(self, name) for name in names}
-        return record | {"settings": self.settings.to_json(), "hints": [each.to_json() for each in self.hints]}
+        return record | {"settings": self.settings.to_json(), "hints": len(self.hints)}
 
 
 @dataclass(frozen=True)
@@ -61,10 +73,13 @@ class Source:
         By role: "left", and "right" and "guide" if there are any.
     names : dict
         By role: the name for the user, which a command line can use where the file is.
+    is_sample : bool
+        Whether the app made the files itself.
     """
 
     paths: dict[str, str]
     names: dict[str, str]
+    is_sample: bool = False
 
     def in_words(self, text: str) -> str:
         """The text with the user's names instead of our paths."""

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from .folder import PrivateFolder
+from .opening import find, name_of
 from .session import Session
 from .settings import Settings
-from .shots import Source
+from .uploads import Limits
 
 if TYPE_CHECKING:
     import uvicorn
@@ -37,10 +38,13 @@ def serve(files: Sequence[str], port: int = 0, *, open_browser: bool = True) -> 
     """
     if any(find_spec(name) is None for name in PACKAGES):
         raise InputError("dualpix app needs a web server: pip install 'dualpix[app]'")
-    with closing(listen(port)) as sock, PrivateFolder() as folder, closing(Session(folder.path)) as session:
-        if files:
-            paths = dict(zip(("left", "right"), files, strict=False))
-            session.add(Source(paths, paths), files[0], session.new_folder(), Settings())
+    limits = Limits()
+    found = find(files, limits.shots)
+    with closing(listen(port)) as sock, PrivateFolder() as folder, closing(Session(folder.path, limits)) as session:
+        for source in found.sources:
+            session.add(source, name_of(source), session.new_folder(), Settings())
+        session.notes += found.notes
+        yield from found.notes
         token = secrets.token_urlsafe(16)
         number = sock.getsockname()[1]
         server = make_server(session, token, number)
@@ -68,7 +72,7 @@ def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
     """The server, which ends all streams of news before it waits for open requests."""
     import uvicorn
 
-    from .server import Server
+    from .server import application
 
     class Ending(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -76,7 +80,7 @@ def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
-        Server(session).app(token, port),
+        application(session, token, port),
         log_level="critical",
         access_log=False,
         lifespan="off",

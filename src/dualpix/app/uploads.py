@@ -6,9 +6,13 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InputError
+from . import sides
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
 
 FIELD_BYTES = 1 << 20  # of a field that is no file
 PARTS = 8  # of one request, fields included
@@ -89,8 +93,17 @@ class _Parts:
         self._size = 0
         self.ended = False
 
-    def callbacks(self) -> dict[str, object]:
-        return {f"on_{name}": getattr(self, "_" + name) for name in CALLBACKS}
+    def callbacks(self) -> MultipartCallbacks:
+        return {
+            "on_part_begin": self._part_begin,
+            "on_header_field": self._header_field,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._part_data,
+            "on_part_end": self._part_end,
+            "on_end": self._end,
+        }
 
     def close(self) -> None:
         if self._file:
@@ -150,18 +163,6 @@ class _Parts:
         self.ended = True
 
 
-CALLBACKS = (
-    "part_begin",
-    "header_field",
-    "header_value",
-    "header_end",
-    "headers_finished",
-    "part_data",
-    "part_end",
-    "end",
-)
-
-
 def clean_name(name: str) -> str:
     """The file name that a browser sent, without folders and control characters. It is only ever shown."""
     # Browsers send %22, %0D and %0A for the characters that would end the name.
@@ -182,16 +183,6 @@ def in_order(files: list[File]) -> dict[str, File]:
     views = [each for each in files if each.field != "guide"]
     if len(guides) > 1 or not 1 <= len(views) <= 2:
         raise InputError(f"one shot has one or two files, and perhaps a guide, not {len(files)}: drop fewer at once")
-    if len(views) == 2 and [side_of(each.name) for each in views] == ["right", "left"]:
+    if len(views) == 2 and not sides.in_order([each.name for each in views]):
         views.reverse()
-    return dict(zip(("left", "right"), views, strict=False)) | {"guide": guide for guide in guides}
-
-
-def side_of(name: str) -> str | None:
-    """ "left" or "right", if the name of a file says so: left.png, IMG_1_R.tif, result_leftPd_center.png."""
-    stem = name.rpartition(".")[0].lower() or name.lower()
-    found = {side for side in ("left", "right") if side in stem}
-    if len(found) == 1:
-        return found.pop()
-    last = re.search(r"(?:^|[^a-z])([lr])$", stem)
-    return {"l": "left", "r": "right"}[last[1]] if last and not found else None
+    return dict(zip(("left", "right", "guide") if len(views) == 2 else ("left", "guide"), views + guides, strict=False))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import click
 
 from .options import Command, file_path
+
+TERMINATED = 143  # what shells expect after SIGTERM
 
 
 @click.command(cls=Command)
@@ -28,5 +33,6 @@ def app(files: tuple[str, ...], port: int, no_open: bool) -> None:
     """
     from ..app.start import serve
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that the app tidies up
     for line in serve(files, port, open_browser=not no_open):
         click.echo(line)

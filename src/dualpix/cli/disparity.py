@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import OutputError
-from .look import Look, file_and_notes
 from .options import (
     Command,
     OptionalArgument,
@@ -28,6 +26,7 @@ from .progress import progress_bar
 if TYPE_CHECKING:
     from ..camera.lens import Calibration
     from ..io import OutputSet
+    from ..look import Look
     from ..method.result import Result
     from ..params import Params
 
@@ -148,6 +147,7 @@ def disparity(
     """
     from ..io.hints import as_hints
     from ..io.sidecar import sidecar_path
+    from ..look import Look
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
@@ -178,7 +178,8 @@ def disparity(
                 layout=layout,
                 first=first,
             )
-        result = _within_format(result, style.is_kitti(output), lens)
+        held = style.held(output, result.disparity, result.searched, lens is not None)
+        result = replace(result, disparity=held)
         record = result.record(name, threads, lens, inputs, outputs)
         _write(files, outputs, result, record, style)
     report(record, _summary, as_json, quiet, result.warnings)
@@ -224,6 +225,7 @@ def _views(left: str, right: str | None) -> dict[str, str]:
 def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, look: Look, force: bool) -> OutputSet:
     """The outputs, after every check that needs no result."""
     from ..io import OutputSet, check_confidence_path, check_preview_path
+    from ..method.kinds import method_of
 
     if "confidence" in outputs:
         check_confidence_path(outputs["confidence"])
@@ -231,24 +233,8 @@ def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params,
         check_preview_path(outputs["preview"])
     roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
     files = OutputSet(outputs.values(), inputs.values(), force, roles)
-    if look.is_kitti(outputs["disparity"]) and not _never_negative(params):
-        raise OutputError(
-            f"{outputs['disparity']}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel "
-            "disparities are signed: write .tif, .pfm or .npy, give --png grey for a picture, or --range 0 MAX"
-        )
+    look.check_sign(outputs["disparity"], method_of(params).never_negative)
     return files
-
-
-def _never_negative(params: Params) -> bool:
-    """Whether the parameters rule out negative disparities.
-
-    For stereo an automatic range has one sign. If that sign is negative, writing the map fails.
-    """
-    from ..method.kinds import method_of
-
-    if params.range == "auto":
-        return method_of(params).one_sign
-    return params.range[0] >= 0
 
 
 def _calibration(path: str | None, camera: str | None) -> Calibration | None:
@@ -266,16 +252,10 @@ def _calibration(path: str | None, camera: str | None) -> Calibration | None:
 # ---- after matching ------------------------------------------------------------------------------
 
 
-def _within_format(result: Result, kitti: bool, lens: Calibration | None) -> Result:
-    """The result with a map that its format can hold: a filter may overshoot the range by hundredths of a pixel."""
-    if not (kitti and result.searched[0] >= 0 and lens is None):
-        return result
-    return replace(result, disparity=result.disparity.clip(min=0))
-
-
 def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any], look: Look) -> None:
     from ..io import encode_map, encode_preview
     from ..io.sidecar import to_json
+    from ..look import file_and_notes
 
     output = outputs["disparity"]
     data, notes = file_and_notes(output, look.layers(output, result.disparity, "px", result.confidence), look)

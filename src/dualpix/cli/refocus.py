@@ -16,6 +16,7 @@ from .options import (
     output_option,
     point,
     quiet_option,
+    reading_options,
     report,
     threads_option,
 )
@@ -36,6 +37,7 @@ _HARDLY = 0.5  # px: smaller discs are hardly seen
 @click.option(
     "--focus-depth", type=float, metavar="Z", help="Distance to focus on, in metres. MAP must be one of dualpix depth."
 )
+@click.option("--focus-disparity", type=float, metavar="D", help="Disparity to focus on, in px of MAP.")
 @click.option(
     "--aperture",
     type=float,
@@ -51,6 +53,7 @@ _HARDLY = 0.5  # px: smaller discs are hardly seen
 )
 @click.option("--fade", type=int, metavar="N", help="Write N pictures, in which the focus moves from that of PHOTO.")
 @click.option("--linear", is_flag=True, help="PHOTO and OUT are linear light, not sRGB.")
+@reading_options
 @threads_option
 @json_option
 @force_option
@@ -61,10 +64,13 @@ def refocus(
     output: str,
     focus: tuple[float, float] | None,
     focus_depth: float | None,
+    focus_disparity: float | None,
     aperture: float,
     shape: str,
     fade: int | None,
     linear: bool,
+    layout: str | None,
+    first: str | None,
     threads: int | None,
     as_json: bool,
     force: bool,
@@ -95,15 +101,16 @@ def refocus(
 
     check_picture_path(output)
     lens = Lens(aperture, shape, linear)
-    if (focus is None) == (focus_depth is None):
-        raise click.UsageError("Give --focus X,Y or --focus-depth Z, one of them.")
+    if [focus, focus_depth, focus_disparity].count(None) != 2:
+        raise click.UsageError("Give --focus X,Y, --focus-depth Z or --focus-disparity D, one of them.")
     outputs = [output] if fade is None else _numbered(output, check("fade", fade, Whole(2, 9999)))
     threads = thread_count(threads)
     with OutputSet(outputs, (*files_of(photo).values(), map), force) as files, progress_bar(not quiet) as progress:
         start = time.perf_counter()
-        image, found = _read(photo, map, linear)
+        image, found = _read(photo, map, linear, layout, first)
         kept = origin(photo, 1 if image.ndim == 2 else 3)
-        target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or ())
+        wanted = focus if focus_disparity is None else focus_disparity
+        target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, wanted or 0.0)
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
         for each in (foci[0], target):
             lens.check(found.d, each)
@@ -130,14 +137,14 @@ def refocus(
     report(record, _summary, as_json, quiet, doubts)
 
 
-def _read(photo: str, map: str, linear: bool) -> tuple[Image, FocusMap]:
+def _read(photo: str, map: str, linear: bool, layout: str | None, first: str | None) -> tuple[Image, FocusMap]:
     """The photo and its map, of the same size."""
     from ..io.photos import read_photo
     from ..render.metres import read_focus_map
     from ..types import same_size
 
     _check_order(photo, map)
-    image, found = read_photo(photo, linear=linear), read_focus_map(map)
+    image, found = read_photo(photo, linear=linear, layout=layout, first=first), read_focus_map(map)
     same_size((photo, image.shape), (map, found.d.shape))
     return image, found
 

@@ -67,10 +67,10 @@ class Told:
         A[near] += w
         B[near] -= 2 * w * d
         if unknown.any():
-            # A' = w, B' = -2 w d, where w = SLIGHT mean(A), and d is that of the surroundings
+            # A' = w, B' = -2 w d, w = SLIGHT mean(A), and d is that of the surroundings
             A[unknown], B[unknown] = 0, 0
-            w = SLIGHT * mean
-            A[unknown], B[unknown] = w, -2 * w * around(Parabolas(A, B), threads)[unknown]
+            slight = SLIGHT * mean
+            A[unknown], B[unknown] = slight, -2 * slight * around(Parabolas(A, B), threads)[unknown]
         return replace(local, vertex=None)
 
     def curvature(self, evidence: Parabolas) -> float | None:

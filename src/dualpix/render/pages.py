@@ -84,7 +84,7 @@ def wipe_box(pictures: Mapping[str, str], first: str, second: str) -> Html:
     return element(
         "div",
         element("div", *choices, class_="choices"),
-        element("div", *layers, element("div", class_="line"), class_="stage frame"),
+        element("div", *layers, element("div", element("span", class_="knob"), class_="line"), class_="stage frame"),
         element("input", type="range", min=0, max=100, value=50, aria_label="line between the pictures, percent"),
         class_="wipe",
         hidden=True,

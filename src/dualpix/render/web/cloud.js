@@ -14,16 +14,19 @@ function Cloud(viewer) {
       float z = 1.0 / clamp(q.x + d * q.y, limits.x, limits.y);
       vec2 side = (p - size / 2.0) / focal * z;
       gl_Position = turn * vec4(side.x, -side.y, -z, 1.0);
-      gl_PointSize = clamp(1.5 * step * z / focal * zoom / max(gl_Position.w, 1e-3), 1.0, 64.0);
+      gl_PointSize = clamp(2.2 * step * z / focal * zoom / max(gl_Position.w, 1e-3), 1.0, 64.0);
       tint = textureLod(photo, p / size, log2(max(step, 1.0))).rgb;
       if (d < -1e29) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
     }`, `
+    uniform vec3 levels;
     in vec3 tint;
     out vec4 colour;
-    void main() { colour = vec4(tint, 1.0); }`);
-  const cloud = {yaw: 0.35, pitch: 0.12, near: 1, x: 0, y: 0};
+    void main() {
+      colour = vec4(pow(clamp((tint - levels.x) / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z)), 1.0);
+    }`);
+  const cloud = {yaw: 0.24, pitch: 0.1, near: 1, x: 0, y: 0};
 
-  cloud.reset = () => Object.assign(cloud, {yaw: 0.35, pitch: 0.12, near: 1, x: 0, y: 0});
+  cloud.reset = () => Object.assign(cloud, {yaw: 0.24, pitch: 0.1, near: 1, x: 0, y: 0});
   cloud.orbit = (dx, dy) => {
     cloud.yaw = Math.max(-1.5, Math.min(1.5, cloud.yaw + dx * 0.006));
     cloud.pitch = Math.max(-1.5, Math.min(1.5, cloud.pitch + dy * 0.006));
@@ -31,10 +34,10 @@ function Cloud(viewer) {
   cloud.shift = (dx, dy) => { cloud.x += dx * 0.002 / cloud.near; cloud.y -= dy * 0.002 / cloud.near; };
   cloud.zoom = factor => { cloud.near = Math.max(0.3, Math.min(12, cloud.near * factor)); };
 
-  // Inverse distances of the map: in metres if they are known, else near is twice as near as far.
+  // Inverse distances of the map: in metres if they are known, else far is 1.6 times as far as near.
   function distances(range, metric) {
     let q = metric ? [metric.inverse_focus, metric.inverse_scale]
-                   : [0.5 - 0.5 * range[0] / (range[1] - range[0]), 0.5 / (range[1] - range[0])];
+                   : [0.625 - 0.375 * range[0] / (range[1] - range[0]), 0.375 / (range[1] - range[0])];
     const near = Math.max(q[0] + range[1] * q[1], 1e-3);
     const far = Math.max(q[0] + range[0] * q[1], near / 6), margin = 0.15 * (near - far);
     return {q, limits: [Math.max(far - margin, near / 7), near + margin], middle: 2 / (near + far)};
@@ -69,7 +72,7 @@ function Cloud(viewer) {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     points.set({
       photo: viewer.textures.photo, map: viewer.textures.map, size: [view.width, view.height], q, limits, step, focal,
-      zoom: focal * fit, columns, turn: matrix(middle, focal, view),
+      levels: look.levels, zoom: focal * fit, columns, turn: matrix(middle, focal, view),
     });
     gl.drawArrays(gl.POINTS, 0, columns * rows);
     gl.disable(gl.DEPTH_TEST);

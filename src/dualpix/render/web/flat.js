@@ -38,6 +38,7 @@ const Flat = (() => {
     uniform float stripes;            // over what is not sure, 0 or 1
     uniform vec4 mask;                // from, to, soft, 1 if on
     uniform vec4 outside;
+    uniform vec3 levels;              // of the photo: what is shown black and white, and an exponent
     out vec4 colour;
     ${MAP}
     vec3 sampled(sampler2D picture, vec2 p) {
@@ -69,20 +70,23 @@ const Flat = (() => {
     void main() {
       vec2 at = vec2(gl_FragCoord.x, stage.y - gl_FragCoord.y), p = (at - stage / 2.0) / scale + centre;
       int layer = at.x < line ? left : right;
-      float d = layer == 3 ? disparity(other, p, size, scale) : disparity(map, p, size, scale);
+      float d = 0.0;
+      if (layer == 3) d = disparity(other, p, size, scale);
+      else if (layer > 1 || iso.y + mask.w > 0.0) d = disparity(map, p, size, scale);
       float lines = iso.y > 0.0 ? contour(d) : 0.0;
-      vec3 base = sampled(photo, clamp(p, vec2(0.5), size - 0.5)), now = base;
-      if (layer == 1) now = refocused(p);
-      if (layer == 2 || layer == 3) now = painted(d);
-      if (layer == 4) now = vec3(inside(d));
+      vec3 now;
+      if (layer < 2) now = (layer == 0 ? sampled(photo, p) : refocused(p)) - levels.x;
+      if (layer < 2) now = pow(clamp(now / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z));
+      else if (layer == 4) now = vec3(inside(d));
+      else now = painted(d);
       if (mask.w > 0.0 && layer != 4) {
         float grey = dot(now, vec3(0.21, 0.72, 0.07));
         now = mix(vec3(grey) * 0.28 + outside.rgb * 0.1, now, inside(d));
       }
       if (stripes > 0.0) {
         float sure = texture(confidence, p / size).r;
-        float band = step(0.5, fract((at.x + at.y) / (10.0 * ratio)));
-        now = mix(now, vec3(band), 0.75 * (1.0 - sure) * stripes);
+        float band = smoothstep(0.2, 0.3, abs(fract((at.x + at.y) / (9.0 * ratio)) - 0.5));
+        now = mix(now, vec3(0.05), band * 0.7 * (1.0 - sure) * (1.0 - sure));
       }
       float bright = dot(now, vec3(0.3, 0.6, 0.1));
       now = mix(now, vec3(bright > 0.55 ? 0.0 : 1.0), 0.7 * lines);

@@ -8,12 +8,13 @@ function Lens(gl, redraw) {
     Dom.toast(error.message, true);
     return null;
   }
-  let loaded = false, key = "", drawn = "", seen = null, timer = 0, exact = false;
+  let loaded = false, wanted = null, key = "", drawn = "", seen = null, timer = 0;
 
   // Take photo and map of the model, as soon as both are there at full size.
   function load() {
     const {photo, map, shot} = Model;
     loaded = Boolean(photo && map && photo.width === shot.width && map.width === photo.width);
+    clearTimeout(timer);
     key = drawn = "";
     seen = null;
     if (!loaded) return;
@@ -21,25 +22,31 @@ function Lens(gl, redraw) {
     shader.setMap({width: map.width, height: map.height, disparity: Maps.filled(map).values});
   }
 
-  // The picture for this view: {texture, x, y, width, height}, or null if nothing is in focus yet.
+  // One turn of work. Without a result the shader is still busy, and the next turn comes soon.
+  function work(quality) {
+    const given = shader.render({...wanted, quality});
+    if (given === seen || given.view.quality !== quality) return again(quality, 0);
+    seen = given;
+    drawn = `${quality} ${key}`;
+    if (quality === "fast") again("full", PAUSE);
+    return redraw();
+  }
+  function again(quality, pause) {
+    clearTimeout(timer);
+    timer = setTimeout(work, pause, quality);
+  }
+
+  // The picture for this view: {texture, x, y, width, height}, or null if nothing is in focus yet. A better one may
+  // come: then the stage is drawn again.
   function update(view) {
     const own = Model.own();
     if (!loaded || !own.focus) return null;
     const scale = Math.min(1, view.scale * (window.devicePixelRatio || 1));
-    const wanted = {focus: own.focusDisparity, aperture: own.aperture, shape: own.shape, ...view.seen(), scale};
+    wanted = {focus: own.focusDisparity, aperture: own.aperture, shape: own.shape, ...view.seen(), scale};
     const now = JSON.stringify(wanted);
     if (now !== key) {
       key = now;
-      exact = false;
-      clearTimeout(timer);
-      timer = setTimeout(() => { exact = true; redraw(); }, PAUSE);
-    }
-    const goal = `${exact ? "full" : "fast"} ${now}`;
-    if (drawn !== goal) {
-      const given = shader.render({...wanted, quality: exact ? "full" : "fast"});
-      if (given !== seen && given.view.quality === (exact ? "full" : "fast")) drawn = goal;  // else it is still at work
-      seen = given;
-      if (drawn !== goal) redraw();
+      work("fast");
     }
     return seen && {texture: seen.texture, ...seen.view};
   }

@@ -18,7 +18,7 @@ const LookTab = (() => {
       make("div", {class: "row"}, metres, button("Click the point\u2026", () => pick(+metres.value))),
       ...rows,
       Dom.number("Focus distance of the lens, m", own.focusDistance, value => { own.focusDistance = value; measure(); },
-                 {min: "0.01"}).closest("label"),
+                 {min: "0.01"}),
       button("Use what the camera wrote (EXIF)", () => measure(true), {class: "wide"}),
     );
     return box;
@@ -32,6 +32,10 @@ const LookTab = (() => {
   async function measure(exif = false) {
     const own = Model.own();
     Model.tell("look");
+    if (!exif && own.known.length === 1 && !own.focusDistance) {
+      Model.tell("details");
+      return Dom.toast("One more point, or the focus distance of the lens, gives metres.");
+    }
     try {
       const metric = await Api.metric(Model.run.id,
         {known: own.known, focus_distance: own.focusDistance ?? null, exif});
@@ -41,12 +45,18 @@ const LookTab = (() => {
       Dom.toast(error.message, true);
     }
     Model.tell("details");
-    Model.tell("look");
+    return Model.tell("look");
+  }
+  // A new run of the shot takes over the distances that are known.
+  function carry() {
+    const own = Model.own();
+    if (!Model.metric() && (own.known.length || own.focusDistance)) measure();
   }
   function click(x, y) {
     if (Model.picking) {
       Model.own().known.push([x, y, Model.picking]);
       Model.picking = null;
+      Dom.find("#toast").hidden = true;
       return measure();
     }
     return FocusTab.focus(x, y);
@@ -55,7 +65,8 @@ const LookTab = (() => {
   // ---- words about the run ----
   function facts() {
     const {shot, details} = Model, notes = details.notes || [];
-    const about = [shot.files.map(Units.shortName).join(" + "), `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
+    const files = shot.files.map(Units.shortName).join(" + ");
+    const about = [files, `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
     const table = make("table", {class: "facts"}, make("tbody", {}, ...parameters(details.record || {}).map(
       ([name, value]) => make("tr", {}, make("th", {scope: "row"}, name), make("td", {}, value)))));
     const metric = Model.metric();
@@ -79,7 +90,8 @@ const LookTab = (() => {
     const chart = Charts.box("Histogram of disparities, far to near");
     function fill() {
       if (!Model.map) {
-        root.replaceChildren(hint(Model.shot ? "The map appears here when it is ready." : "Open a shot to look at its depth."));
+        root.replaceChildren(hint(Model.shot ? "The map appears here when it is ready."
+                                             : "Open a shot to look at its depth."));
         return;
       }
       const known = Boolean(Model.metric());
@@ -87,15 +99,18 @@ const LookTab = (() => {
         unit => { Model.set({unit}); Model.tell("details"); });
       for (const each of units.buttons.slice(1)) each.disabled = !known;
       const iso = check("Lines of equal depth", Model.iso, on => Model.set({iso: on}));
+      const bright = check("Brighter photo, on screen only", Model.bright, on => Model.set({bright: on}));
       const stripes = check("Stripes where it is unsure", Model.stripes, on => Model.set({stripes: on}));
       root.replaceChildren(
-        section("Depth", segments("Colours", Colours.kinds, Model.kind, kind => Model.set({kind})), iso, stripes),
+        section("Depth", segments("Colours", Colours.kinds, Model.kind, kind => Model.set({kind})), iso, stripes,
+          Model.levels[1] < 0.7 ? bright : null),
         section("Distribution", chart),
         section("Unit", units, known ? null : hint("Metres and diopters need a known distance."), distances()),
         facts());
       chart.draw();
     }
-    Model.on("map details shot toggles", fill);
+    Model.on("photo map details shot toggles", fill);
+    Model.on("map", carry);
     Model.on("look", () => { if (Model.tab === "look" && Model.map) chart.draw(); });
     fill();
     Stage.tool("look", {click});

@@ -1,7 +1,7 @@
 // Marks over the picture: the point in focus, known distances, strokes of the brush, the point that the keys move.
 function Overlay(canvas) {
   const pen = canvas.getContext("2d");
-  let strokes = null, strokesKey = "";  // strokes are drawn on a canvas of their own, so that overlaps do not add up
+  const sheet = document.createElement("canvas");  // strokes are drawn on it first, so that overlaps do not add up
 
   function ring(x, y, radius, bold) {
     for (const [width, colour] of [[bold ? 4 : 3, "rgb(0 0 0 / .55)"], [bold ? 2 : 1.25, "#fff"]]) {
@@ -46,36 +46,34 @@ function Overlay(canvas) {
     onto.stroke();
   }
   // Strokes: warm for "as near as", grey for "unknown".
-  function drawStrokes(view, list, ratio) {
-    const key = JSON.stringify([view.x, view.y, view.scale, canvas.width, canvas.height, list.length,
-                                list.length ? list.at(-1).points.length : 0]);
-    if (key !== strokesKey) {
-      strokesKey = key;
-      strokes ??= document.createElement("canvas");
-      Object.assign(strokes, {width: canvas.width, height: canvas.height});
-      const onto = strokes.getContext("2d");
-      onto.setTransform(ratio, 0, 0, ratio, 0, 0);
-      for (const each of list) {
-        onto.strokeStyle = each.kind === "near" ? "#ffb02e" : "#8b939c";
-        path(onto, view, each);
-      }
+  function drawStrokes(view, list, ratio, alpha) {
+    if (!list.length) return;
+    Object.assign(sheet, {width: canvas.width, height: canvas.height});
+    const onto = sheet.getContext("2d");
+    onto.setTransform(ratio, 0, 0, ratio, 0, 0);
+    for (const each of list) {
+      onto.strokeStyle = each.kind === "near" ? "#ffb02e" : "#8b939c";
+      path(onto, view, each);
     }
     pen.save();
     pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.globalAlpha = 0.6;
-    pen.drawImage(strokes, 0, 0);
+    pen.globalAlpha = alpha;
+    pen.drawImage(sheet, 0, 0);
     pen.restore();
   }
 
-  // marks: {focus: [x, y] or null, known: [[x, y, m]], strokes, brush: {x, y, radius} or null, cursor: [x, y] or null}
+  // marks: {focus: [x, y] or null, known: [[x, y, m]], strokes, solved (how many of them the map already holds),
+  // brush: {x, y, radius} or null, cursor: [x, y] or null}
   function draw(view, marks) {
     const ratio = window.devicePixelRatio || 1;
-    const width = Math.round(view.stage.width * ratio), height = Math.round(view.stage.height * ratio);
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
+    canvas.width = Math.round(view.stage.width * ratio);  // clears it
+    canvas.height = Math.round(view.stage.height * ratio);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, view.stage.width, view.stage.height);
+    pen.fillStyle = "rgb(0 0 0 / .01)";
+    pen.fillRect(0, 0, 1, 1);  // Chromium shows the canvas of before if nothing is drawn
     const middle = ([x, y]) => view.toScreen(x + 0.5, y + 0.5);
-    if (marks.strokes.length) drawStrokes(view, marks.strokes, ratio);
+    drawStrokes(view, marks.strokes.slice(0, marks.solved), ratio, 0.2);
+    drawStrokes(view, marks.strokes.slice(marks.solved), ratio, 0.6);
     for (const [x, y, metres] of marks.known) {
       const at = middle([x, y]);
       ring(...at, 5, true);

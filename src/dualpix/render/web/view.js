@@ -1,22 +1,23 @@
-// What part of the photo the window shows. Screen points are CSS px from the top left of the stage; photo points are px,
-// and the pixel (i, j) reaches from i to i + 1. screen = (photo - centre) scale + stage / 2
+// What part of the photo the window shows. Screen points are CSS px from the top left of the stage. Photo points are
+// px, and the pixel (i, j) reaches from i to i + 1. screen = (photo - centre) scale + stage / 2
 function View() {
   const MOST = 64;  // CSS px a photo px
   const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, stage: {width: 1, height: 1}, pad: 0};
   let fitted = true;
 
-  view.least = () => Math.min((view.stage.width - 2 * view.pad) / view.width,
+  const actual = () => 1 / (window.devicePixelRatio || 1);  // one screen px a photo px
+  view.fitting = () => Math.min((view.stage.width - 2 * view.pad) / view.width,
                               (view.stage.height - 2 * view.pad) / view.height);
   function settle() {
-    const least = Math.max(1e-4, view.least());
-    view.scale = Math.min(Math.max(view.scale, least), Math.max(MOST, least));
+    const fit = Math.max(1e-4, view.fitting());  // a photo smaller than the window may be shown at its own size
+    view.scale = fitted ? fit : Math.min(Math.max(view.scale, Math.min(fit, actual())), Math.max(MOST, fit));
     for (const [at, side] of [["x", "width"], ["y", "height"]]) {
       const half = view.stage[side] / 2 / view.scale, size = view[side];
       // A side that fits is centred; a larger one leaves no gap.
       view[at] = 2 * half >= size ? size / 2 : Math.min(Math.max(view[at], half), size - half);
     }
   }
-  view.fit = () => { fitted = true; view.scale = 0; settle(); };
+  view.fit = () => { fitted = true; settle(); };
   view.isFitted = () => fitted;
   view.photo = (width, height) => {
     if (view.width === width && view.height === height) return;
@@ -34,8 +35,8 @@ function View() {
   // The photo point under (sx, sy) stays there.
   view.zoom = (factor, sx = view.stage.width / 2, sy = view.stage.height / 2) => {
     const [x, y] = view.toPhoto(sx, sy);
-    fitted = view.scale * factor <= view.least();
     view.scale *= factor;
+    fitted = view.scale <= view.fitting() && view.fitting() <= actual();
     settle();
     view.x = x - (sx - view.stage.width / 2) / view.scale;
     view.y = y - (sy - view.stage.height / 2) / view.scale;
