@@ -39,7 +39,8 @@
       tabs[to].focus();
     },
   }, label));
-  const panels = TABS.map(({name}) => make("div", {role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: "0"}));
+  const panels = TABS.map(({name}) => make("div",
+    {role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: "0"}));
 
   function open(name) {
     document.body.classList.remove("folded");
@@ -75,7 +76,8 @@
   }
 
   function legend(look) {
-    const box = find("#legend"), shown = Model.map && Model.view !== "cloud" && [look.left, look.right].some(each => each === "depth" || each === "other");
+    const box = find("#legend"), coloured = [look.left, look.right].some(each => each === "depth" || each === "other");
+    const shown = Model.map && Model.view !== "cloud" && coloured;
     box.hidden = !shown;
     if (!shown) return;
     const [low, high] = Model.range, metric = Model.metric(), unit = Model.shownUnit(), canvas = find("canvas", box);
@@ -122,7 +124,7 @@
     Keys.start();
     open("look");
     Shots.start();
-    if (Model.server.notes && Model.server.notes.length) Dom.toast(Model.server.notes.join(" "), true);
+    if (Model.server.notes && Model.server.notes.length) Dom.toast(Model.server.notes.join(" "), false, 12000);
     document.body.classList.add("ready");
   }
   start();

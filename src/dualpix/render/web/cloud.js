@@ -18,9 +18,12 @@ function Cloud(viewer) {
       tint = textureLod(photo, p / size, log2(max(step, 1.0))).rgb;
       if (d < -1e29) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
     }`, `
+    uniform vec3 levels;
     in vec3 tint;
     out vec4 colour;
-    void main() { colour = vec4(tint, 1.0); }`);
+    void main() {
+      colour = vec4(pow(clamp((tint - levels.x) / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z)), 1.0);
+    }`);
   const cloud = {yaw: 0.24, pitch: 0.1, near: 1, x: 0, y: 0};
 
   cloud.reset = () => Object.assign(cloud, {yaw: 0.24, pitch: 0.1, near: 1, x: 0, y: 0});
@@ -69,7 +72,7 @@ function Cloud(viewer) {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     points.set({
       photo: viewer.textures.photo, map: viewer.textures.map, size: [view.width, view.height], q, limits, step, focal,
-      zoom: focal * fit, columns, turn: matrix(middle, focal, view),
+      levels: look.levels, zoom: focal * fit, columns, turn: matrix(middle, focal, view),
     });
     gl.drawArrays(gl.POINTS, 0, columns * rows);
     gl.disable(gl.DEPTH_TEST);

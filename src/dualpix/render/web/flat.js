@@ -38,6 +38,7 @@ const Flat = (() => {
     uniform float stripes;            // over what is not sure, 0 or 1
     uniform vec4 mask;                // from, to, soft, 1 if on
     uniform vec4 outside;
+    uniform vec3 levels;              // of the photo: what is shown black and white, and an exponent
     out vec4 colour;
     ${MAP}
     vec3 sampled(sampler2D picture, vec2 p) {
@@ -74,8 +75,8 @@ const Flat = (() => {
       else if (layer > 1 || iso.y + mask.w > 0.0) d = disparity(map, p, size, scale);
       float lines = iso.y > 0.0 ? contour(d) : 0.0;
       vec3 now;
-      if (layer == 0) now = sampled(photo, p);
-      else if (layer == 1) now = refocused(p);
+      if (layer < 2) now = (layer == 0 ? sampled(photo, p) : refocused(p)) - levels.x;
+      if (layer < 2) now = pow(clamp(now / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z));
       else if (layer == 4) now = vec3(inside(d));
       else now = painted(d);
       if (mask.w > 0.0 && layer != 4) {

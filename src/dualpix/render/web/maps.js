@@ -102,5 +102,23 @@ const Maps = (() => {
     return levels[0];
   }
 
-  return {HOLE, percentiles, range, extremes, histogram, at, around, halved, marked, filled};
+  // How to show a dark photo (RGBA): [black, white, exponent], values 0 to 1. The outermost 1 % is cut, and the
+  // exponent lifts the median to 0.4 at most.
+  function brightness({values}) {
+    const counts = new Uint32Array(256), stride = 4 * Math.max(1, Math.floor(values.length / 400000));
+    let n = 0, sum = 0, low = -1, middle = -1, high = -1;
+    for (let at = 0; at < values.length; at += stride, n++) counts[values[at + 1]]++;
+    for (let value = 0; value < 256 && high < 0; value++) {
+      sum += counts[value];
+      if (low < 0 && sum > 0.005 * n) low = value;
+      if (middle < 0 && sum > 0.5 * n) middle = value;
+      if (sum >= 0.99 * n) high = Math.max(value, low + 1);
+    }
+    const lift = Math.log(0.4) / Math.log(Math.max(middle - low, 0.5) / (high - low));
+    return [low / 255, high / 255, Math.min(1, Math.max(0.45, lift || 1))];
+  }
+  const DARK = 0.35;  // a photo without brighter parts is shown brighter
+  const isDark = ([, white]) => white < DARK;
+
+  return {HOLE, brightness, isDark, percentiles, range, extremes, histogram, at, around, halved, marked, filled};
 })();

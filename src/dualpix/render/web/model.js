@@ -10,6 +10,7 @@ const Model = (() => {
     other: null,           // {run, map}: the run to compare with
     view: "wipe", tab: "look",
     kind: "turbo", unit: "px", iso: false, stripes: false, line: 0.5,
+    levels: [0, 1, 1], bright: false,  // how a dark photo is shown brighter; whether it is
     brush: {kind: "near", radius: 24, disparity: null},
     settings: {preset: "auto", range: null, filter: null, axis: null, layout: null, first: null, mask_occluded: false,
                calibration: null, set: {}},

@@ -13,7 +13,8 @@ const Pairing = (() => {
   // Lists of [part, file], one for each shot. The part is "files", or "guide" for a third picture of that name.
   function shots(files) {
     const sorted = [...files].sort((a, b) => a.name.localeCompare(b.name, undefined, {numeric: true}));
-    const guides = sorted.filter(file => /guide/i.test(file.name)), views = sorted.filter(file => !guides.includes(file));
+    const guides = sorted.filter(file => /guide/i.test(file.name));
+    const views = sorted.filter(file => !guides.includes(file));
     const groups = new Map();
     for (const file of views) {
       const {side, rest} = sideOf(file.name), key = side ? `pair ${rest}` : `one ${file.name}`;

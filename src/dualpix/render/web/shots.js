@@ -10,7 +10,8 @@ const Shots = (() => {
   async function open(files) {
     const {limits} = Model.server, list = [...files];
     const large = list.find(file => file.size > limits.file_bytes);
-    if (large) return Dom.toast(`${large.name}: is larger than ${Math.round(limits.file_bytes / 1e6)} MB: open it with dualpix app FILE instead.`, true);
+    const most = `${Math.round(limits.file_bytes / 1e6)} MB`;
+    if (large) return Dom.toast(`${large.name}: is larger than ${most}: open it with dualpix app FILE instead.`, true);
     for (const shot of Pairing.shots(list)) await take(Api.open(shot, Model.settings));
     return undefined;
   }
@@ -99,11 +100,13 @@ const Shots = (() => {
     if (box.hidden) return;
     find("progress", box).hidden = failed;
     find("progress", box).value = run.share || 0;
-    find(".step", box).textContent = failed ? run.error : run.state === "waiting" ? "waiting for the run before it" : run.step || "starting";
+    const now = run.state === "waiting" ? "waiting for the run before it" : run.step || "starting";
+    find(".step", box).textContent = failed ? run.error : now;
     find(".percent", box).textContent = failed ? "" : `${Math.round(100 * (run.share || 0))} %`;
     find("button", box).hidden = failed;
   }
-  const cancel = () => Model.shot && busy(Model.shot) && Api.cancel(Model.shot.run.id).catch(error => Dom.toast(error.message, true));
+  const complain = error => Dom.toast(error.message, true);
+  function cancel() { if (busy(Model.shot)) Api.cancel(Model.shot.run.id).catch(complain); }
 
   async function run() {
     if (!Model.shot) return;
@@ -117,28 +120,33 @@ const Shots = (() => {
   // ---- film strip ----
   async function thumb(shot, canvas) {
     if (!shot.width) return;
+    const short = Math.min(shot.width, shot.height);
+    const step = Math.min(64, Math.max(1, Math.floor(short / THUMB)));
     if (!thumbs.has(shot.id))
-      thumbs.set(shot.id, Api.photo(shot.id, Math.min(64, Math.max(1, Math.floor(Math.min(shot.width, shot.height) / THUMB))))
-        .catch(() => { thumbs.delete(shot.id); return null; }));
+      thumbs.set(shot.id, Api.photo(shot.id, step).catch(() => { thumbs.delete(shot.id); return null; }));
     const found = await thumbs.get(shot.id);
     if (!found) return;
+    const levels = Maps.brightness(found), [low, high, lift] = levels, shown = new Uint8ClampedArray(found.values);
+    if (Maps.isDark(levels))
+      shown.forEach((value, at) => {
+        if (at % 4 < 3) shown[at] = 255 * Math.max(0, (value / 255 - low) / (high - low)) ** lift;
+      });
     Object.assign(canvas, {width: found.width, height: found.height});
-    canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(found.values), found.width, found.height), 0, 0);
+    canvas.getContext("2d").putImageData(new ImageData(shown, found.width, found.height), 0, 0);
   }
   function frame(shot) {
     const canvas = make("canvas", {width: "4", height: "3", "aria-hidden": "true"});
     thumb(shot, canvas);
     const state = shot.run ? shot.run.state : "", shown = Model.shot && Model.shot.id === shot.id;
     const name = make("span", {class: "name"}, Units.shortName(shot.name));
-    const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null, title: shot.name,
-      click: () => Loader.show(shot)}, canvas, name);
-    const close = button("\u00d7", () => Api.close(shot.id).catch(error => Dom.toast(error.message, true)),
+    const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null,
+      title: shot.name, click: () => Loader.show(shot)}, canvas, name);
+    const close = button("\u00d7", () => Api.close(shot.id).catch(complain),
       {class: "close", "aria-label": `Close ${shot.name}`, title: "Close"});
     return make("li", {class: `shot ${state}`}, open, close);
   }
   function strip() {
-    const list = find("#strip"), focused = list.contains(document.activeElement) ? document.activeElement.closest("li") : null;
-    const at = focused ? [...list.children].indexOf(focused) : -1;
+    const list = find("#strip"), at = [...list.children].findIndex(each => each.contains(document.activeElement));
     list.replaceChildren(...[...Model.shots.values()].map(frame));
     if (at >= 0 && list.children[at]) find(".frame-button", list.children[at]).focus();
     const current = find("[aria-current]", list);
@@ -150,41 +158,13 @@ const Shots = (() => {
     if (to) Loader.show(to);
   }
 
-  // ---- dropping ----
-  async function entries(transfer) {
-    const found = [], roots = [...transfer.items].map(item => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter(Boolean);
-    const fileOf = entry => new Promise((done, fail) => { entry.file(done, fail); });
-    const listOf = reader => new Promise((done, fail) => { reader.readEntries(done, fail); });
-    if (!roots.length) return [...transfer.files];
-    for (const root of roots) {
-      if (root.isFile) found.push(await fileOf(root));
-      else for (const entry of await listOf(root.createReader())) if (entry.isFile) found.push(await fileOf(entry));
-    }
-    return found;
-  }
-  function wireDrop() {
-    let depth = 0;
-    const shade = find("#shade"), over = on => { shade.hidden = !on; };
-    const isFiles = event => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
-    addEventListener("dragenter", event => { if (isFiles(event)) { depth++; over(true); } });
-    addEventListener("dragleave", () => { depth = Math.max(0, depth - 1); if (!depth) over(false); });
-    addEventListener("dragover", event => { if (isFiles(event)) event.preventDefault(); });
-    addEventListener("drop", async event => {
-      if (!isFiles(event)) return;
-      event.preventDefault();
-      depth = 0;
-      over(false);
-      open(await entries(event.dataTransfer).catch(() => [...event.dataTransfer.files]));
-    });
-  }
-
   function start() {
     const input = find("#files");
     input.addEventListener("change", () => { open(input.files); input.value = ""; });
     for (const each of document.querySelectorAll(".open")) each.addEventListener("click", () => input.click());
     find("#sample").addEventListener("click", sample);
     find("#progress button").addEventListener("click", cancel);
-    wireDrop();
+    Drop(open);
     Model.on("shots shot", () => {
       strip();
       progress();
@@ -195,7 +175,7 @@ const Shots = (() => {
     putAll(Model.server.shots);
     const events = Api.events();
     events.onmessage = hear;
-    events.onerror = () => { find("#lost").hidden = events.readyState !== EventSource.CLOSED && events.readyState !== EventSource.CONNECTING; };
+    events.onerror = () => { find("#lost").hidden = false; };
     events.onopen = async () => {
       find("#lost").hidden = true;
       const before = [...Model.shots.keys()];

@@ -31,7 +31,7 @@ function Viewer(canvas) {
   }
 
   // view: of View(). look: {left, right, line (CSS px), kind, range, iso, isoUnit, metric, stripes, mask, outside,
-  // focused: {texture, x, y, width, height} or null}
+  // levels, focused: {texture, x, y, width, height} or null}
   function draw(view, look) {
     const ratio = begin(), {metric, focused} = look;
     if (textures.photo === none.photo) {
@@ -49,7 +49,7 @@ function Viewer(canvas) {
       range: look.range, iso: [look.iso || 1, look.iso ? 1 : 0, ["px", "m", "dpt"].indexOf(look.isoUnit)],
       metric: metric ? [metric.inverse_focus, metric.inverse_scale] : [0, 1], stripes: look.stripes ? 1 : 0,
       mask: look.mask ? [look.mask.from, look.mask.to, look.mask.soft, 1] : [0, 0, 0, 0],
-      outside: [...look.outside, 1],
+      outside: [...look.outside, 1], levels: look.levels,
     });
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
