@@ -318,7 +318,7 @@ METRES = ("photo.png", "z.tiff", "-o", "out.png", *APERTURE)
         (("photo.png", "d.tiff", "-o", "out.png", "--focus", "50,20", *APERTURE), "focus 50,20 is outside"),
         (("photo.png", "d.tiff", "-o", "out.png", "--focus", "there", *APERTURE), "X,Y"),
         (("photo.png", "d.tiff", "-o", "out.png", *APERTURE), "--focus X,Y, --focus-depth Z or --focus-disparity D"),
-        (("photo.png", "d.tiff", "-o", "out.png", *FOCUS, "--focus-depth", "2", *APERTURE), "--focus X,Y or"),
+        (("photo.png", "d.tiff", "-o", "out.png", *FOCUS, "--focus-depth", "2", *APERTURE), "--focus X,Y, "),
         (("photo.png", "d.tiff", "-o", "out.png", "--focus-depth", "2", *APERTURE), "d.tiff: holds no metres"),
         ((*METRES, "--focus-depth", "0"), "--focus-depth 0 is not in front of the lens"),
         ((*METRES, "--focus-depth", "nan"), "--focus-depth nan is not"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..params import DEFAULT_PRESET
-from .exports import WITH_PHOTO, Export, picture_of, stem_of
+from .exports import WITH_PHOTO, Export, picture_of
 
 if TYPE_CHECKING:
     from .shots import Run, Shot
@@ -133,7 +133,7 @@ _COMMANDS = {
 
 def _tiff(shot: Shot) -> str:
     """The map that other commands start from."""
-    return _file(f"{stem_of(shot)}-disparity.tiff")
+    return _file(f"{shot.stem}-disparity.tiff")
 
 
 def _file(name: str) -> str:

@@ -63,7 +63,7 @@ PARTS = {  # what: the end of its name, and the suffixes it may have
     "record": ("-disparity", (".json",)),
     "view": ("", ("",)),
 }
-OPTIONS = {"png": str, "near": str, "fov": float, "role": str}
+OPTIONS = {"png": str, "near": str, "fov": float, "role": str, "of": str}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ class Export:
     what, suffix : str
         One of `PARTS`, and the format.
     options : dict
-        ``png``, ``near`` and ``fov`` as of the commands; ``role``, the view to save.
+        ``png``, ``near`` and ``fov`` as of the commands; ``role``, the view to save; ``of``, the suffix of the map
+        whose sidecar is saved.
     look : dict
         The sliders of the page: ``focus`` (x, y) or ``focus_disparity``, ``aperture``, ``shape``; ``from``, ``to`` and
         ``soft`` of the mask, px of disparity.
@@ -107,7 +108,7 @@ class Export:
         """The name of the file."""
         if self.what == "view":
             return shot.source.names.get(self.role, "")
-        return f"{stem_of(shot)}{PARTS[self.what][0]}{self.suffix}"
+        return f"{shot.stem}{PARTS[self.what][0]}{self.suffix}"
 
     @property
     def role(self) -> str:
@@ -171,11 +172,6 @@ def export(shot: Shot, run: Run, wanted: Export) -> Bytes:
         raise type(error)(shot.source.in_words(str(error))) from error
 
 
-def stem_of(shot: Shot) -> str:
-    """What the names of saved files begin with."""
-    return Path(shot.name).stem or "shot"
-
-
 def picture_of(shot: Shot) -> str:
     """The role of the file that is refocused: the guide if it has the size of the map, else the left view."""
     if "guide" not in shot.source.paths:
@@ -188,13 +184,19 @@ def picture_of(shot: Shot) -> str:
 # ---- one maker for each kind of file ---------------------------------------------------------------------
 
 
-def _map(shot: Shot, run: Run, wanted: Export, name: str) -> Bytes:
+def _map(shot: Shot, run: Run, wanted: Export, _: str) -> Bytes:
+    return _encoded(shot, run, wanted)[0]
+
+
+def _encoded(shot: Shot, run: Run, wanted: Export) -> tuple[Bytes, dict[str, Any]]:
+    """A map file, and what its sidecar must say about it."""
+    name = wanted.name(shot)
     record, paths, settings = record_of(run), shot.source.paths, run.settings
     views = (None, None) if "guide" in paths else (settings.layout, settings.first)
     look = wanted.style.checked(name, PIXELS, paths.get("guide", paths["left"]), views)
     look.check_sign(name, method_of(settings.params()).never_negative)
     d = look.held(name, map_of(run), record["searched"], record["calibration"] is not None)
-    return file_and_notes(name, look.layers(name, d, PIXELS, map_of(run, "confidence")), look)[0]
+    return file_and_notes(name, look.layers(name, d, PIXELS, map_of(run, "confidence")), look)
 
 
 def _depth(shot: Shot, run: Run, wanted: Export, name: str) -> Bytes:
@@ -241,8 +243,11 @@ def _hints(_: Shot, run: Run, __: Export, ___: str) -> Bytes:
     return hints_to_json(run.hints).encode()
 
 
-def _record(_: Shot, run: Run, __: Export, ___: str) -> Bytes:
-    return to_json(record_of(run)).encode()
+def _record(shot: Shot, run: Run, wanted: Export, _: str) -> Bytes:
+    """The sidecar of the map that was saved with the same options."""
+    of = replace(wanted, what="map", suffix=str(wanted.options.get("of", ".tiff")))
+    notes = _encoded(shot, run, of)[1]
+    return to_json(record_of(run) | {"map": of.name(shot), "outputs": {"disparity": of.name(shot)}} | notes).encode()
 
 
 def _view(shot: Shot, _: Run, wanted: Export, __: str) -> Bytes:

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
+from ..errors import OutputError
+
 PREFIX, LOCK = "dualpix-app-", "lock"
 STARTING = 60  # s: a folder without a lock that is younger may belong to an app that starts right now
 
@@ -19,10 +21,15 @@ class PrivateFolder:
     """A folder that only this user can read. It exists until `close`, and holds a lock as long as the process lives."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        place = parent or Path(tempfile.gettempdir())
-        remove_leftovers(place)
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
-        self._lock = open(self.path / LOCK, "wb")  # noqa: SIM115 - it stays open
+        try:
+            place = parent or Path(tempfile.gettempdir())
+            remove_leftovers(place)
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
+            self._lock = open(self.path / LOCK, "wb")  # noqa: SIM115 - it stays open
+        except OSError as error:
+            raise OutputError(
+                f"a temporary folder cannot be made ({error.strerror}): set the environment variable TMPDIR"
+            ) from None
         _try_lock(self._lock)
 
     def close(self) -> None:

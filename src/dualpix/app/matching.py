@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from ..errors import OutputError
 from ..io.sidecar import to_json
 from ..method import api
 from ..run import Progress, opencv_threads, thread_count
@@ -39,7 +40,7 @@ def match(shot: Shot, run: Run, progress: Progress) -> None:
             threads=threads,
             progress=progress,
         )
-    name = f"{Path(shot.name).stem}.tiff"
+    name = f"{shot.stem}-disparity.tiff"
     record = result.record(settings.preset, threads, run.lens, shot.source.names, {"disparity": name})
     record["warnings"] = [shot.source.in_words(each) for each in record["warnings"]]
     write(run.file("disparity"), np.ascontiguousarray(result.disparity, FLOATS).data)
@@ -50,11 +51,21 @@ def match(shot: Shot, run: Run, progress: Progress) -> None:
 
 
 def write(path: Path, data: bytes | memoryview) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a file of the app that is there whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If there is no room.
+    """
     part = path.with_suffix(path.suffix + ".part")
-    with open(part, "wb") as file:
-        file.write(data)
-    os.replace(part, path)
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OutputError(f"the result cannot be stored ({error.strerror}): free some space") from None
 
 
 def record_of(run: Run) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -13,7 +14,7 @@ from ..params import preset_descriptions
 from ..render.openings import SHAPES
 from ..version import version
 from .exports import listed
-from .guard import Guard
+from .guard import UNKNOWN, Guard
 from .replies import Handler, in_json
 from .run_requests import RunRequests
 from .session import Missing
@@ -40,7 +41,13 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
     for key, handler in table.items():
         method, path = key.split()
         routes.append(Route(path, in_json(handler), methods=[method]))
-    return Guard(Starlette(routes=routes), token, port)
+    return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _refused}), token, port)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    """The reply to an address or a method that does not exist."""
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": f"{UNKNOWN} ({error.detail})"}, error.status_code)
 
 
 class _Page:

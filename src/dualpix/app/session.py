@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,7 +19,7 @@ from ..run import Progress
 from .events import Events
 from .jobs import Jobs
 from .matching import match
-from .photos import photo_of
+from .photos import Photo, photo_of
 from .settings import Settings
 from .shots import DONE, Run, Shot, Source
 from .uploads import Limits, TooLarge
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ..camera.lens import Calibration
 
 RUNS = 6  # of one shot that are kept
+PHOTOS = 8  # that are kept as files; others are read again
+CALIBRATIONS = 100
 
 
 class Missing(InputError):
@@ -43,6 +46,8 @@ class Session:
         self.runs: dict[str, Run] = {}
         self.notes: list[str] = []  # what the user should know about the files of the command line
         self.calibrations: dict[str, tuple[str, Calibration]] = {}  # name and content
+        self._lock = threading.RLock()  # held while shots and runs are added or removed
+        self._photos: list[Path] = []  # files of photos, the one used last at the end
         self._numbers: Iterator[int] = itertools.count(1)
         self._jobs = Jobs(self._match, lambda run: self.events.publish(type="run", run=run.to_json()))
         self._photographer = ThreadPoolExecutor(1, "dualpix-app-photo")
@@ -89,29 +94,45 @@ class Session:
 
     def add(self, source: Source, name: str, folder: Path, settings: Settings) -> Shot:
         """Open a shot and start to match it."""
-        self.check_room()
         shot = Shot(folder.name, name, source, folder)
         with suppress(DualpixError):  # the run says what is wrong with the file
             shot.camera = str(read_shot(source.paths["left"]))
-        self.shots[shot.id] = shot
+        with self._lock:
+            self.check_room()
+            self.shots[shot.id] = shot
+            try:
+                self.start(shot, settings)
+            except DualpixError:
+                del self.shots[shot.id]
+                raise
         self._photographer.submit(self._photograph, shot, settings)
-        self.start(shot, settings)
         self.events.publish(type="shot", shot=shot.to_json())
         return shot
 
     def remove(self, shot: Shot) -> None:
         """Close a shot and remove what was stored for it."""
-        self.shots.pop(shot.id, None)
-        for run in shot.runs:
-            self._jobs.cancel(run)
-            self.runs.pop(run.id, None)
+        with self._lock:
+            self.shots.pop(shot.id, None)
+            for run in shot.runs:
+                self._jobs.cancel(run)
+                self.runs.pop(run.id, None)
         shutil.rmtree(shot.folder, ignore_errors=True)
         self.events.publish(type="gone", id=shot.id)
+
+    def photo(self, shot: Shot, settings: Settings) -> Photo:
+        """The photo of a shot. Only the files of the last few are kept."""
+        photo = photo_of(shot, settings)
+        with self._lock:
+            self._photos = [path for path in self._photos if path != photo.path] + [photo.path]
+            for path in self._photos[:-PHOTOS]:
+                path.unlink(missing_ok=True)
+            self._photos = self._photos[-PHOTOS:]
+        return photo
 
     def _photograph(self, shot: Shot, settings: Settings) -> None:
         """Make the photo early, so that the page can show it while the shot is matched."""
         try:
-            photo_of(shot, settings)
+            self.photo(shot, settings)
         except Exception:  # the run meets the same file and says what is wrong with it
             return
         self.events.publish(type="shot", shot=shot.to_json())
@@ -123,11 +144,13 @@ class Session:
         name, lens = self._calibration(settings)
         number = f"r{next(self._numbers)}"
         run = Run(number, shot.id, settings, hints, shot.folder / number, lens, name)
-        for old in shot.runs[: -RUNS + 1]:
-            self._forget(shot, old)
-        shot.runs.append(run)
-        self.runs[run.id] = run
-        self._jobs.add(run)
+        with self._lock:
+            self.shot(shot.id)  # it may have been closed
+            for old in shot.runs[: -RUNS + 1]:
+                self._forget(shot, old)
+            shot.runs.append(run)
+            self.runs[run.id] = run
+            self._jobs.add(run)
         return run
 
     def cancel(self, run: Run) -> None:
@@ -162,6 +185,8 @@ class Session:
         """Open a calibration file. Returns its number, and a few words about it."""
         from ..camera.lens_file import read_calibration
 
+        if len(self.calibrations) >= CALIBRATIONS:
+            raise TooLarge(f"{CALIBRATIONS} calibrations are open, the limit of dualpix app: start it again")
         try:
             found = replace(read_calibration(path), source=f"calibration {name}")
         except DualpixError as error:

@@ -10,12 +10,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from ..errors import InputError
-from .photos import photo_of
 from .replies import Handler, pixel_file, pixels
 from .sample import NAMES, write_sample
 from .settings import Settings
 from .shots import Source
-from .uploads import Upload, in_order
+from .uploads import Limits, Upload, in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from .shots import Shot
 
 MOST_STEP = 64  # of a photo that is made smaller
+CALIBRATION_BYTES = 32 << 20
 
 
 class ShotRequests:
@@ -48,7 +48,7 @@ class ShotRequests:
         self._session.check_room()
         folder = self._session.new_folder()
         try:
-            upload = await self._receive(request, folder)
+            upload = await self._receive(request, folder, self._session.limits)
             files = in_order(upload.files)
             paths = {role: str(file.path) for role, file in files.items()}
             source = Source(paths, {role: file.name for role, file in files.items()})
@@ -77,7 +77,7 @@ class ShotRequests:
         shot, text = self._shot(request), request.query_params.get("step", "1")
         if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= MOST_STEP):
             raise InputError(f"step must be a whole number from 1 to {MOST_STEP}")
-        photo = await run_in_threadpool(photo_of, shot, shot.runs[-1].settings)
+        photo = await run_in_threadpool(self._session.photo, shot, shot.runs[-1].settings)
         if text == "1":
             return pixel_file(photo.path, photo.width, photo.height)
         return pixels(await run_in_threadpool(photo.pixels, int(text)))
@@ -85,7 +85,7 @@ class ShotRequests:
     async def add_calibration(self, request: Request) -> Response:
         folder = self._session.new_folder()
         try:
-            upload = await self._receive(request, folder)
+            upload = await self._receive(request, folder, Limits(CALIBRATION_BYTES, 1))
             if len(upload.files) != 1:
                 raise InputError(f"a calibration is one file, not {len(upload.files)}: give one")
             (file,) = upload.files
@@ -94,8 +94,8 @@ class ShotRequests:
             shutil.rmtree(folder, ignore_errors=True)
         return JSONResponse({"id": number, "words": words}, 201)
 
-    async def _receive(self, request: Request, folder: Path) -> Upload:
-        upload = Upload(folder, self._session.limits)
+    async def _receive(self, request: Request, folder: Path, limits: Limits) -> Upload:
+        upload = Upload(folder, limits)
         return await upload.receive(request.headers.get("content-type", ""), request.stream())
 
     def _shot(self, request: Request) -> Shot:

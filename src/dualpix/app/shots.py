@@ -102,6 +102,11 @@ class Shot:
     runs: list[Run] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)  # held while its photo is made
 
+    @property
+    def stem(self) -> str:
+        """What the names of saved files begin with."""
+        return Path(self.name).stem or "shot"
+
     def to_json(self) -> dict[str, Any]:
         """What the page knows."""
         runs = [run.to_json() for run in self.runs]

@@ -73,6 +73,8 @@ class Upload:
             parser.finalize()
         except FormParserError as error:
             raise InputError(f"the form is damaged ({error}): send it again") from None
+        except OSError as error:
+            raise InputError(f"the files cannot be stored ({error.strerror}): free some space") from None
         finally:
             parts.close()
         if not parts.ended:

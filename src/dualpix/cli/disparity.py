@@ -145,15 +145,13 @@ def disparity(
       dualpix disparity left.png right.png -o out.exr
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
-    from ..io.hints import as_hints
     from ..io.sidecar import sidecar_path
     from ..look import Look
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
-    inputs = _views(left, right) | given(
-        guide=guide, config=config, hints=hints, calibration=calibration, photo=look["photo"]
-    )
+    others = given(guide=guide, config=config, hints=hints, calibration=calibration, photo=look["photo"])
+    inputs = _views(left, right) | others
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, params, style, force) as files:
         from ..method import api
@@ -161,7 +159,6 @@ def disparity(
 
         threads = thread_count(threads)
         lens = _calibration(calibration, camera)
-        strokes = as_hints(hints) if hints else ()
         with progress_bar(not quiet) as progress, opencv_threads(threads):
             result = api.disparity(
                 left,
@@ -171,15 +168,14 @@ def disparity(
                 axis=axis,
                 calibration=lens,
                 mask_occluded=mask_occluded,
-                hints=strokes,
+                hints=hints or (),
                 mem_limit=mem_limit,
                 threads=threads,
                 progress=progress,
                 layout=layout,
                 first=first,
             )
-        held = style.held(output, result.disparity, result.searched, lens is not None)
-        result = replace(result, disparity=held)
+        result = replace(result, disparity=style.held(output, result.disparity, result.searched, bool(lens)))
         record = result.record(name, threads, lens, inputs, outputs)
         _write(files, outputs, result, record, style)
     report(record, _summary, as_json, quiet, result.warnings)

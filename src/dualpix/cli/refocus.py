@@ -69,12 +69,11 @@ def refocus(
     shape: str,
     fade: int | None,
     linear: bool,
-    layout: str | None,
-    first: str | None,
     threads: int | None,
     as_json: bool,
     force: bool,
     quiet: bool,
+    **views: str | None,
 ) -> None:
     """Blur a photo as a lens with another focus and aperture would.
 
@@ -95,7 +94,7 @@ def refocus(
     from ..io.pairs import files_of
     from ..io.pictures import check_picture_path, encode_picture, origin
     from ..params.rules import Whole, check
-    from ..render.refocusing import Lens, focus_of
+    from ..render.refocusing import Lens
     from ..run import Step, thread_count
     from ..version import version
 
@@ -107,10 +106,9 @@ def refocus(
     threads = thread_count(threads)
     with OutputSet(outputs, (*files_of(photo).values(), map), force) as files, progress_bar(not quiet) as progress:
         start = time.perf_counter()
-        image, found = _read(photo, map, linear, layout, first)
+        image, found = _read(photo, map, linear, views)
         kept = origin(photo, 1 if image.ndim == 2 else 3)
-        wanted = focus if focus_disparity is None else focus_disparity
-        target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, wanted or 0.0)
+        target = _target(found, focus, focus_depth, focus_disparity)
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
         for each in (foci[0], target):
             lens.check(found.d, each)
@@ -137,16 +135,23 @@ def refocus(
     report(record, _summary, as_json, quiet, doubts)
 
 
-def _read(photo: str, map: str, linear: bool, layout: str | None, first: str | None) -> tuple[Image, FocusMap]:
-    """The photo and its map, of the same size."""
+def _read(photo: str, map: str, linear: bool, views: dict[str, str | None]) -> tuple[Image, FocusMap]:
+    """The photo and its map, of the same size. `views` says how the photo holds both views."""
     from ..io.photos import read_photo
     from ..render.metres import read_focus_map
     from ..types import same_size
 
     _check_order(photo, map)
-    image, found = read_photo(photo, linear=linear, layout=layout, first=first), read_focus_map(map)
+    image, found = read_photo(photo, linear=linear, layout=views["layout"], first=views["first"]), read_focus_map(map)
     same_size((photo, image.shape), (map, found.d.shape))
     return image, found
+
+
+def _target(found: FocusMap, point: tuple[float, float] | None, depth: float | None, disparity: float | None) -> float:
+    """The disparity in focus, by the one way that was given."""
+    from ..render.refocusing import focus_of
+
+    return found.at(depth) if depth is not None else focus_of(found.d, point or disparity or 0.0)
 
 
 def _check_order(photo: str, map: str) -> None:

@@ -10,13 +10,13 @@
 // one of them, at most 1. "fast" is done in one call, with as many pixels as the time allows; "full" takes several calls.
 // `seen` is the newest picture: {texture, width, height, view}, where `view` says what it shows: focus, aperture, shape,
 // quality and the region x, y, width, height. Row 0 of the texture is the top row. Only the framebuffer, blending and
-// scissor of `gl` are restored. lens.progress goes from 0 to 1.
+// scissor of `gl` are restored. lens.progress of a full picture goes from 0 to 1.
 const Refocus = (gl, options = {}) => {
   const RADIUS = 3 * Math.PI / 8;  // px of blur radius at 1 px of disparity and aperture 1
-  const LARGEST = 12;              // px; larger spots are drawn at coarser levels
+  const LARGEST = 6;               // px; larger spots are drawn at coarser levels
   const LARGEST_CODE = Spots.codeOf(LARGEST);
   const FAST = 33, SLICE_OF_TIME = 12;  // ms; one fast picture, one call of a full one
-  const FIRST = 1e5;               // pixels of the first fast picture
+  const FIRST = 1e5, LEAST = 5e4;  // pixels of the first fast picture; of any
   const PART = 2e6;                // fragments of one draw
   const whole = gl.getExtension("EXT_color_buffer_float") && gl.getExtension("EXT_float_blend") && !options.half;
   if (!whole && !gl.getExtension("EXT_color_buffer_float") && !gl.getExtension("EXT_color_buffer_half_float"))
@@ -274,7 +274,7 @@ const Refocus = (gl, options = {}) => {
 
   let job = null, shown = null, pending = null;  // what is being drawn; the newest picture; what the GPU works on
   let pixels = FIRST, batch = 2 * PART;          // of a fast picture; fragments for one call of a full one
-  let done = 1;
+  let done = 0, fragments = 0;                   // share of the full picture; fragments of the newest picture
 
   // Remembers that the GPU is at work since `start`. `then` gets the ms that it took.
   function wait(start, then) {
@@ -298,26 +298,30 @@ const Refocus = (gl, options = {}) => {
   }
 
   function run(steps, until, most) {
-    for (let fragments = 0, step; ; fragments += step.value) {
-      if (performance.now() > until || fragments > most) return null;
-      step = steps.next();
-      if (step.done) return step.value;
+    for (let drawn = 0; performance.now() <= until && drawn <= most;) {
+      const {value, done: ended} = steps.next();
+      if (ended) return value;
+      drawn += value;
+      fragments += value;
     }
+    return null;
   }
 
   function fast(view) {
     const start = performance.now(), asked = view.width * view.height * view.scale ** 2;
     const scale = view.scale * Math.min(Math.sqrt(pixels / asked), 1);
+    fragments = 0;
     shown = {...run(paint(view, scale, "fast"), Infinity, Infinity), key: null};
+    done = 0;
     wait(start, ms => {
       const drawn = Math.min(pixels, asked), next = drawn * Math.min(Math.max(Math.sqrt(FAST / ms), 0.3), 1.5);
-      pixels = next > drawn ? Math.max(next, pixels) : next;
+      pixels = Math.max(next, next > drawn ? pixels : LEAST);
     });
   }
 
   function full(view, key, whole) {
     const start = performance.now();
-    if (job?.key !== key) [job, done] = [{key, steps: paint(view, view.scale, "full")}, 0];
+    if (job?.key !== key) [job, done, fragments] = [{key, steps: paint(view, view.scale, "full")}, 0, 0];
     const ready = run(job.steps, whole ? Infinity : start + SLICE_OF_TIME, whole ? Infinity : batch);
     if (ready) [shown, job, done] = [{...ready, key}, null, 1];
     wait(start, ms => { if (!whole) batch = Math.max(batch * (ms < FAST / 2 ? 1.5 : ms > FAST ? 0.6 : 1), PART); });
@@ -339,7 +343,7 @@ const Refocus = (gl, options = {}) => {
   // ---- what is given -------------------------------------------------------------------------------
 
   function restart() {
-    [job, shown, pending, done] = [null, null, null, 1];
+    [job, shown, pending, done] = [null, null, null, 0];
   }
 
   function setPhoto({width, height, rgba}) {
@@ -365,5 +369,6 @@ const Refocus = (gl, options = {}) => {
     setPhoto, setMap, render,
     get busy() { return job !== null || pending !== null; },
     get progress() { return done; },
+    get fragments() { return fragments; },
   };
 };
