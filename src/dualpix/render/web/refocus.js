@@ -7,10 +7,10 @@
 //   const seen = lens.render({focus, aperture, shape, x, y, width, height, scale, quality})
 //
 // Call render in every frame while lens.busy. `x y width height` are in pixels of the map, `scale` is output pixels for
-// one of them, at most 1. "fast" is done in one call, with as many pixels as the time allows; "full" takes several calls.
-// `seen` is the newest picture: {texture, width, height, view}, where `view` says what it shows: focus, aperture, shape,
-// quality and the region x, y, width, height. Row 0 of the texture is the top row. Only the framebuffer, blending and
-// scissor of `gl` are restored. lens.progress of a full picture goes from 0 to 1.
+// one of them, at most 1. "fast" is done in one call, with as many pixels as the time allows. "full" takes several calls;
+// "whole" is the same in one. `seen` is the newest picture: {texture, width, height, view}, where `view` says what it
+// shows: focus, aperture, shape, quality and the region x, y, width, height. Row 0 of the texture is the top row. Only
+// the framebuffer, blending and scissor of `gl` are restored. lens.progress of a full picture goes from 0 to 1.
 const Refocus = (gl, options = {}) => {
   const RADIUS = 3 * Math.PI / 8;  // px of blur radius at 1 px of disparity and aperture 1
   const LARGEST = {fast: 5, full: 8};  // px of blur radius; larger spots are drawn at coarser levels
@@ -144,7 +144,8 @@ const Refocus = (gl, options = {}) => {
     if (spots?.key === key) return spots;
     const table = Spots.table(shape, map.width, map.height, LARGEST_CODE), rows = table.weights.length / Spots.WIDTH;
     if (spots) for (const name of ["weights", "starts"]) gl.deleteTexture(spots[name]);
-    spots = {...table, key, reach: Int32Array.from({length: Spots.MOST_CODE + 1}, (_, i) => Spots.reachOf(i, table.extent))};
+    const reach = Int32Array.from({length: Spots.MOST_CODE + 1}, (_, code) => Spots.reachOf(code, table.extent));
+    spots = {...table, key, reach};
     spots.weights = newTexture(gl.R32F, Spots.WIDTH, rows);
     upload(spots.weights, Spots.WIDTH, rows, gl.RED, gl.FLOAT, table.weights);
     spots.sides = table.starts.filter((_, i) => i % 2).map(reach => 2 * reach + 1);
@@ -197,7 +198,8 @@ const Refocus = (gl, options = {}) => {
 
   // Draws the light of a slice. Yields the number of fragments drawn.
   function* spread(frame, light, list, slice, ring, stamps) {
-    const {level, codes} = levelOf(slice, frame.most), fold = 2 ** level, w = Math.ceil(frame.w / fold), h = Math.ceil(frame.h / fold);
+    const {level, codes} = levelOf(slice, frame.most), fold = 2 ** level;
+    const w = Math.ceil(frame.w / fold), h = Math.ceil(frame.h / fold);
     const begin = slice.ranges[0].begin, end = slice.ranges.at(-1).end;
     const cut = (at, n) => Math.min(Math.max(at, 0), n), margin = level ? 2 : 0;
     const box = {
