@@ -86,7 +86,8 @@
     find(".high", box).textContent = `${Units.text(unit, metric, high)} near`;
   }
   function zoomText() {
-    const percent = 100 * Stage.view.scale * (window.devicePixelRatio || 1);
+    const flat = Model.view !== "cloud" || !Stage.cloud;
+    const percent = 100 * (flat ? Stage.view.scale * (window.devicePixelRatio || 1) : Stage.cloud.near);
     find("#percent").textContent = `${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
   }
   function title() {
