@@ -8,9 +8,10 @@
 //
 // Call render in every frame while lens.busy. `x y width height` are in pixels of the map, `scale` is output pixels for
 // one of them, at most 1. "fast" is done in one call, with as many pixels as the time allows. "full" takes several
-// calls; "whole" is the same in one. `seen` is the newest picture: {texture, width, height, view}, where `view` says what it
-// shows: focus, aperture, shape, quality and the region x, y, width, height. Row 0 of the texture is the top row. Only
-// the framebuffer, blending and scissor of `gl` are restored. lens.progress of a full picture goes from 0 to 1.
+// calls; "whole" is the same in one. `seen` is the newest picture: {texture, width, height, view}, where `view` says
+// what it shows: focus, aperture, shape, quality and the region x, y, width, height. Row 0 of the texture is the top
+// row. Only the framebuffer, blending and scissor of `gl` are restored. lens.progress of a full picture goes from 0 to
+// 1.
 const Refocus = (gl, options = {}) => {
   const RADIUS = 3 * Math.PI / 8;  // px of blur radius at 1 px of disparity and aperture 1
   const LARGEST = {fast: 5, full: 8};  // px of blur radius; larger spots are drawn at coarser levels
