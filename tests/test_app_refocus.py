@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
+from dualpix import DualpixError
 from dualpix.app import friend
 from dualpix.render import refocus
 from dualpix.render.pages import part
@@ -227,13 +228,10 @@ def visit(browser, tmp_path):
     assert asked == {file.as_uri()}
 
 
-LOOK = {"focus": None, "aperture": 4.0, "shape": "disc"}
-
-
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_friend_can_refocus(visit, scene, viewport):
     photo, d = scene
-    page = visit(friend.page(photo, d, title=HOSTILE, look=LOOK), viewport=viewport)
+    page = visit(friend.page(photo, d, title=HOSTILE, look={}), viewport=viewport)
     assert page.title() == HOSTILE
     assert page.locator("h1").inner_text() == HOSTILE
     assert "Click where" in page.locator("#panels").inner_text()
@@ -264,9 +262,9 @@ def test_a_page_for_a_friend_is_never_too_large(visit, monkeypatch, room):
     rng = np.random.default_rng(1)
     photo, d = rng.integers(0, 256, (200, 300, 3), np.uint8), rng.uniform(-2, 6, (200, 300)).astype(np.float32)
     d[:, :20] = np.nan
-    least = len(friend.page(photo[:1, :1], d[:1, 50:51], title="a", look=LOOK).encode())
-    monkeypatch.setattr(friend, "MOST", least + 10_000 + room)
-    text = friend.page(photo, d, title="a", look={**LOOK, "focus": (200, 100)})
+    least = len(friend.page(photo[:1, :1], d[:1, 50:51], title="a", look={}).encode())
+    monkeypatch.setattr(friend, "MOST", least + room)
+    text = friend.page(photo, d, title="a", look={"focus": (200, 100)})
     assert len(text.encode()) <= friend.MOST
     page = visit(text)
     width, focus, extremes = page.evaluate("[Model.shot.width, Model.own().focus, Maps.extremes(Model.map)]")
@@ -276,11 +274,28 @@ def test_a_page_for_a_friend_is_never_too_large(visit, monkeypatch, room):
     assert extremes == pytest.approx([-2 / shrink, 6 / shrink], abs=0.1)
 
 
+@pytest.mark.parametrize(
+    "look",
+    [
+        {"aperture": -1},
+        {"aperture": "</script>"},
+        {"shape": "star"},
+        {"focus": (900, 3)},
+        {"focus": "here"},
+        {"focus": 1.5},
+    ],
+    ids=str,
+)
+def test_a_wrong_look_for_a_friend(scene, look):
+    with pytest.raises(DualpixError, match=next(iter(look))):
+        friend.page(*scene, title="a", look=look)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_a_grey_photo_of_any_depth_for_a_friend(dtype):
     grey = np.tile(np.linspace(0, 1, 64), (48, 1))
     photo = grey.astype(dtype) if dtype is np.float32 else (grey * np.iinfo(dtype).max).astype(dtype)
-    text = friend.page(photo, np.ones((48, 64), np.float32), title="a", look=LOOK)
+    text = friend.page(photo, np.ones((48, 64), np.float32), title="a", look={})
     start = text.index("data:image/jpeg;base64,") + 23
     jpeg = base64.b64decode(text[start : text.index('"', start)])
     found = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_GRAYSCALE)
