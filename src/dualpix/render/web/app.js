@@ -122,11 +122,8 @@
     Stage.start();
     TABS.forEach((tab, at) => tab.build(panels[at]));
     Keys.start();
-    Shots.start();
-    for (const shot of Model.server.shots) Shots.put(shot);
     open("look");
-    Loader.show([...Model.shots.values()][0] || null);
-    Model.tell("shots");
+    Shots.start();
     if (Model.server.notes && Model.server.notes.length) Dom.toast(Model.server.notes.join(" "), false, 12000);
     document.body.classList.add("ready");
   }

@@ -2,7 +2,7 @@
 const Shots = (() => {
   const {find, make, button} = Dom;
   const THUMB = 120;  // px
-  const thumbs = new Map();
+  const thumbs = new Map(), closed = new Set();
 
   const busy = shot => shot && shot.run && (shot.run.state === "waiting" || shot.run.state === "running");
 
@@ -28,10 +28,26 @@ const Shots = (() => {
   const sample = () => take(Api.sample());
 
   // ---- what the server tells ----
+  // Replies and events overtake each other, so the later state of a run stays: it waits, runs, and ends once.
+  const progressOf = run => ({waiting: 0, running: 1 + run.share}[run.state] ?? 3);
+  const later = (one, other) => (one && progressOf(one) > progressOf(other) ? one : other);
+  const age = runs => (runs.length ? +runs.at(-1).id.slice(1) : 0);
+
   function put(shot) {
     const known = Model.shots.get(shot.id);
-    if (known) Object.assign(known, shot); else Model.shots.set(shot.id, shot);
-    return Model.shots.get(shot.id);
+    if (!known) { Model.shots.set(shot.id, shot); return shot; }
+    const runs = (age(known.runs) > age(shot.runs) ? known : shot).runs
+      .map(run => later(known.runs.find(each => each.id === run.id), run));
+    return Object.assign(known, shot, {width: shot.width ?? known.width, height: shot.height ?? known.height,
+                                       camera: shot.camera || known.camera, runs, run: runs.at(-1) || null});
+  }
+  // All that the server knows, which has what was told before this page listened. `before`: shots known when it was asked.
+  function putAll(shots, before = []) {
+    for (const id of before) if (!shots.some(shot => shot.id === id)) gone(id);
+    for (const shot of shots) if (!closed.has(shot.id)) put(shot);
+    if (Model.shot) Loader.update(Model.shot); else Loader.show(Model.shots.values().next().value || null);
+    Model.tell("runs");
+    Model.tell("shots");
   }
   function hear(event) {
     const told = JSON.parse(event.data);
@@ -43,10 +59,10 @@ const Shots = (() => {
     }
     if (told.type === "run") ran(told.run);
   }
-  function ran(run) {
-    const shot = Model.shots.get(run.shot);
+  function ran(told) {
+    const shot = Model.shots.get(told.shot);
     if (!shot) return;
-    const at = shot.runs.findIndex(each => each.id === run.id), before = shot.runs[at];
+    const at = shot.runs.findIndex(each => each.id === told.id), before = shot.runs[at], run = later(before, told);
     if (at < 0) shot.runs.push(run); else shot.runs[at] = run;
     if (!shot.run || shot.run.id === run.id || at < 0) shot.run = run;
     if (Model.shot && Model.shot.id === shot.id) {
@@ -64,6 +80,7 @@ const Shots = (() => {
     if (run.state === "cancelled") Dom.say("The run was cancelled.");
   }
   function gone(id) {
+    closed.add(id);
     const order = [...Model.shots.keys()], at = order.indexOf(id);
     if (at < 0) return;
     Model.shots.delete(id);
@@ -155,10 +172,15 @@ const Shots = (() => {
       document.body.classList.toggle("many", Model.shots.size > 1);
     });
     Model.on("run", run);
+    putAll(Model.server.shots);
     const events = Api.events();
     events.onmessage = hear;
     events.onerror = () => { find("#lost").hidden = false; };
-    events.onopen = () => { find("#lost").hidden = true; };
+    events.onopen = async () => {
+      find("#lost").hidden = true;
+      const before = [...Model.shots.keys()];
+      putAll((await Api.state()).shots, before);
+    };
   }
-  return {start, open, sample, put, next, cancel, busy, pick: () => find("#files").click()};
+  return {start, open, sample, next, cancel, busy, pick: () => find("#files").click()};
 })();
