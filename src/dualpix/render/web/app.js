@@ -86,7 +86,8 @@
     find(".high", box).textContent = `${Units.text(unit, metric, high)} near`;
   }
   function zoomText() {
-    const percent = 100 * Stage.view.scale * (window.devicePixelRatio || 1);
+    const flat = Model.view !== "cloud" || !Stage.cloud;
+    const percent = 100 * (flat ? Stage.view.scale * (window.devicePixelRatio || 1) : Stage.cloud.near);
     find("#percent").textContent = `${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
   }
   function title() {
@@ -112,14 +113,15 @@
 
   async function start() {
     Model.tabs = TABS;
+    const state = Api.state();  // comes while the graphics card gets ready
+    wire();
+    Stage.start();
     try {
-      Model.server = await Api.state();
+      Model.server = await state;
     } catch (error) {
       Dom.toast(error.message, true);
       return;
     }
-    wire();
-    Stage.start();
     TABS.forEach((tab, at) => tab.build(panels[at]));
     Keys.start();
     open("look");

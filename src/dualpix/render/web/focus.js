@@ -63,6 +63,7 @@ const FocusTab = (() => {
       const own = Model.own();
       Model.extremes = null;
       if (own.focus) own.focusDisparity = Maps.around(Model.map, ...own.focus);
+      if (!(own.focusDisparity === own.focusDisparity)) own.focus = null;  // a hole of the new map
     });
     Model.on("map shot focus details", update);
     update();

@@ -26,13 +26,18 @@ const SettingsTab = (() => {
       try {
         const {id, words} = await Api.calibration(input.files[0]);
         settings.calibration = id;
-        told.textContent = Model.calibration = words;
+        Model.calibration = words;
+        Model.tell("settings");
       } catch (error) {
         Dom.toast(error.message, true);
         input.value = "";
       }
     }});
-    return section("Calibration", input, told);
+    const none = button("Without calibration", () => {
+      settings.calibration = Model.calibration = null;
+      Model.tell("settings");
+    }, {class: "plain"});
+    return section("Calibration", input, told, settings.calibration ? none : null);
   }
 
   // name=value, one a line, for those who know the parameters
@@ -109,7 +114,7 @@ const SettingsTab = (() => {
       update();
     }
     function update() { compare.replaceChildren(...[runs()].filter(Boolean)); }
-    Model.on("shot map", fill);
+    Model.on("shot map settings", fill);
     Model.on("runs other", update);
     fill();
   }

@@ -41,7 +41,8 @@ const Shots = (() => {
     return Object.assign(known, shot, {width: shot.width ?? known.width, height: shot.height ?? known.height,
                                        camera: shot.camera || known.camera, runs, run: runs.at(-1) || null});
   }
-  // All that the server knows, which has what was told before this page listened. `before`: shots known when it was asked.
+  // All that the server knows, which has what was told before this page listened. `before`: shots known when it was
+  // asked.
   function putAll(shots, before = []) {
     for (const id of before) if (!shots.some(shot => shot.id === id)) gone(id);
     for (const shot of shots) if (!closed.has(shot.id)) put(shot);

@@ -171,6 +171,8 @@ const Stage = (() => {
       Dom.find("#nogl").hidden = false;
     }
     Model.most = stage.viewer.most;
+    canvas.addEventListener("webglcontextlost",
+      () => Dom.toast("The graphics card was reset: load the page again.", true));
     overlay = Overlay(Dom.find("#marks"));
     stage.lens = stage.viewer.gl ? Lens(stage.viewer.gl, stage.redraw) : null;
     Gestures(Dom.find("#marks"), gestures);
@@ -180,6 +182,7 @@ const Stage = (() => {
     Model.on("look tab strokes", stage.redraw);
     Model.on("shot", () => {
       for (const clear of ["setPhoto", "setMap", "setOther", "setConfidence"]) stage.viewer[clear](null);
+      if (stage.lens) stage.lens.load();
       if (Model.shot && Model.shot.width) stage.view.photo(Model.shot.width, Model.shot.height);
       stage.cursor = null;
       stage.redraw();
