@@ -453,10 +453,10 @@ def stroke(points, radius, shape):
     return inside
 
 
-def hinted(alpha, beta, told, weight=20):
+def hinted(alpha, beta, told, weight=50):
     """The local term with what a user told: a disparity, minus infinity for "unknown", NaN for nothing.
 
-    A parabola around the told disparity is added. Its curvature is 20 times that of the match, or that of the mean
+    A parabola around the told disparity is added. Its curvature is 50 times that of the match, or that of the mean
     match if this is more. Unknown pixels have the disparity of their surroundings, with a millionth of the mean
     curvature.
     """
@@ -524,7 +524,10 @@ def disparity(left, right, guide, params, told=None):
             f = 1
         fitted = params | {"window": f * params["window"], "penalty": f * params["penalty"]}
         F = 2 ** (scales - 1 - scale)
-        A, B = one_scale(*level, disparities, prior, iterations, fitted, told[::F, ::F] / F)
+        here = told[::F, ::F] / F
+        if F > 2:  # only the two finest scales know the told disparities
+            here = np.where(np.isfinite(here), np.nan, here)
+        A, B = one_scale(*level, disparities, prior, iterations, fitted, here)
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
     return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A

@@ -1,7 +1,7 @@
 """A user's hints as evidence: prior parabolas where the disparity is told, no weight where it is unknown.
 
-The hints enter the local term of every scale, before it is combined with the coarser scale. So the aggregation carries
-them on to their surroundings as it does with all evidence.
+The hints enter the local term, before it is combined with the coarser scale. So the aggregation carries them on to
+their surroundings as it does with all evidence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..types import Flags, Map, Parabolas, doubled
 from .frame import Frame
 from .scales import Level
 
-WEIGHT = np.float32(20)  # of a hint, in curvatures of the match that it overrules
+WEIGHT = np.float32(50)  # of a hint, in curvatures of the match that it overrules
+COARSEST = 2  # full size over the size of the coarsest scale where a hint's disparity counts
 SLIGHT = np.float32(1e-6)  # curvature of an unknown pixel, in mean curvatures: messages from any side overrule it
 
 
@@ -36,10 +37,14 @@ class Told:
     map: Map | None = None
 
     def at(self, level: Level) -> Told:
-        """The hints at the size of the level; its pixel i lies at pixel ``factor i``."""
+        """The hints at the size of the level; its pixel i lies at pixel ``factor i``.
+
+        Disparities count at the two finest scales only. From coarser ones they would spread far beyond their region.
+        """
         if self.map is None or level.factor == 1:
             return self
-        return Told(self.map[:: level.factor, :: level.factor] / np.float32(level.factor))
+        here = self.map[:: level.factor, :: level.factor] / np.float32(level.factor)
+        return Told(here if level.factor <= COARSEST else np.where(np.isfinite(here), NOTHING, here))
 
     def mirrored(self) -> Told:
         """The hints for the mirrored pair, in which the right view takes the place of the left.
