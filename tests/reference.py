@@ -453,20 +453,22 @@ def stroke(points, radius, shape):
     return inside
 
 
-def hinted(alpha, beta, told, weight=20):
-    """The local term with what a user told: a disparity, minus infinity for "unknown", NaN for nothing.
-
-    A parabola around the told disparity is added. Its curvature is 20 times that of the match, or that of the mean
-    match if this is more. Unknown pixels have the disparity of their surroundings, with a millionth of the mean
-    curvature.
-    """
-    mean = alpha[np.isnan(told)].mean()
-    unknown, near = np.isneginf(told), np.isfinite(told)
-    w = np.where(near, weight * np.maximum(alpha, mean), 0)
-    alpha, beta = alpha + w, beta - 2 * w * np.where(near, told, 0)
+def forgotten(alpha, beta, told):
+    """The local term where a user told "unknown" (minus infinity): that of the surroundings, with hardly a weight."""
+    unknown, mean = np.isneginf(told), alpha[np.isnan(told)].mean()
     alpha, beta = (np.where(unknown, 0, each) for each in (alpha, beta))
     w = np.where(unknown, 1e-6 * mean, 0)
     return alpha + w, beta - 2 * w * around(alpha, beta)
+
+
+def hinted(alpha, beta, told, weight=50):
+    """The evidence where a user told a disparity: a parabola around it is added.
+
+    Its curvature is 50 times that of the evidence, or of the mean evidence if this is more.
+    """
+    near, mean = np.isfinite(told), alpha[np.isnan(told)].mean()
+    w = np.where(near, weight * np.maximum(alpha, mean), 0)
+    return alpha + w, beta - 2 * w * np.where(near, told, 0)
 
 
 def around(A, B):
@@ -491,11 +493,13 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told):
         params["encc_window"],
         params["noise_floor"],
     )
-    alpha, beta = hinted(alpha, beta, told)
+    alpha, beta = forgotten(alpha, beta, told)
     v = np.where(alpha > 0, minimizer(alpha, beta), -np.inf)
+    v = np.where(np.isfinite(told), told, v)
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
     priors = [] if prior is None else [(*prior, 1, params["prior_weight"], params["prior_limit"])]
     alpha, beta = condition(alpha, beta, divisor, priors, params["invalid_threshold"])
+    alpha, beta = hinted(alpha, beta, told)
     mean = alpha[np.isnan(told)].mean()  # hints do not change the smoothing elsewhere
     strength = edge_weight(guide, params["edge_sigma"]), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
@@ -506,7 +510,7 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told):
 def disparity(left, right, guide, params, told=None):
     """The whole method, coarse to fine: A / F^2, B / F of a scale are the prior of the next one (F = 2).
 
-    `told` is what a user told about every pixel, see `hinted`. The coarser scale has every second pixel of it.
+    `told` is what a user told about every pixel, see `forgotten` and `hinted`. A coarser scale has every second pixel.
     """
     told = np.full(left.shape, np.nan) if told is None else told
     scales = len(params["iterations"])
@@ -524,7 +528,10 @@ def disparity(left, right, guide, params, told=None):
             f = 1
         fitted = params | {"window": f * params["window"], "penalty": f * params["penalty"]}
         F = 2 ** (scales - 1 - scale)
-        A, B = one_scale(*level, disparities, prior, iterations, fitted, told[::F, ::F] / F)
+        here = told[::F, ::F] / F
+        if F > 2:  # only the two finest scales know the told disparities
+            here = np.where(np.isfinite(here), np.nan, here)
+        A, B = one_scale(*level, disparities, prior, iterations, fitted, here)
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
     return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A

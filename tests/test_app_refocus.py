@@ -198,6 +198,20 @@ def test_full_comes_in_parts_while_fast_is_shown(page, scene):
     assert (picture(told) == expected).all()
 
 
+def test_fast_has_fewer_pixels_but_what_is_in_focus_stays_sharp(page, scene):
+    photo, d = scene
+    d = np.where(np.arange(d.shape[1]) < 110, np.float32(0), d - 3)
+    load(page, photo, d, pixels=d.size / 9)
+    told = page.evaluate("view => told(lens.render({...view, quality: 'fast'}))", view(d, 0, 4))
+    assert told["columns"] == pytest.approx(d.shape[1] * 2 / 3, abs=2)  # work of 1/3, picture of 2/3
+    found, expected = cv2.resize(picture(told), d.shape[::-1]), refocus(photo, d, focus=0.0, aperture=4)
+    assert psnr(found[:, 120:], expected[:, 120:]) > 36
+    size, sharp = (told["columns"], told["rows"]), np.s_[:, :65]
+    at_work = cv2.resize(cv2.resize(photo, (74, 50), interpolation=cv2.INTER_AREA), size)
+    expected = cv2.resize(photo, size, interpolation=cv2.INTER_AREA)
+    assert psnr(picture(told)[sharp], expected[sharp]) > psnr(at_work[sharp], expected[sharp]) + 3
+
+
 # ---- the page for a friend -----------------------------------------------------------------------
 
 

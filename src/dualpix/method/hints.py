@@ -1,7 +1,7 @@
 """A user's hints as evidence: prior parabolas where the disparity is told, no weight where it is unknown.
 
-The hints enter the local term of every scale, before it is combined with the coarser scale. So the aggregation carries
-them on to their surroundings as it does with all evidence.
+They change the evidence of a scale before it is aggregated. So the aggregation carries them on to their surroundings,
+as it does with all evidence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..types import Flags, Map, Parabolas, doubled
 from .frame import Frame
 from .scales import Level
 
-WEIGHT = np.float32(20)  # of a hint, in curvatures of the match that it overrules
+WEIGHT = np.float32(50)  # of a hint, in curvatures of the evidence that it overrules
+COARSEST = 2  # full size over the size of the coarsest scale where a hint's disparity counts
 SLIGHT = np.float32(1e-6)  # curvature of an unknown pixel, in mean curvatures: messages from any side overrule it
 
 
@@ -36,10 +37,14 @@ class Told:
     map: Map | None = None
 
     def at(self, level: Level) -> Told:
-        """The hints at the size of the level; its pixel i lies at pixel ``factor i``."""
+        """The hints at the size of the level; its pixel i lies at pixel ``factor i``.
+
+        Disparities count at the two finest scales only. From coarser ones they would spread far beyond their region.
+        """
         if self.map is None or level.factor == 1:
             return self
-        return Told(self.map[:: level.factor, :: level.factor] / np.float32(level.factor))
+        here = self.map[:: level.factor, :: level.factor] / np.float32(level.factor)
+        return Told(here if level.factor <= COARSEST else np.where(np.isfinite(here), NOTHING, here))
 
     def mirrored(self) -> Told:
         """The hints for the mirrored pair, in which the right view takes the place of the left.
@@ -56,22 +61,31 @@ class Told:
         seen[y[inside], place[inside]] = d[inside]
         return Told(np.ascontiguousarray(seen[:, ::-1]))
 
-    def added(self, local: Parabolas, threads: int) -> Parabolas:
-        """The local term with the hints, in place."""
-        if self.map is None:
+    def forgotten(self, local: Parabolas, threads: int) -> Parabolas:
+        """The local term without what is unknown, in place: the surroundings tell it, with hardly a weight."""
+        if self.map is None or not (unknown := np.isneginf(self.map)).any():
             return local
-        A, B, near, unknown = local.A, local.B, np.isfinite(self.map), np.isneginf(self.map)
-        mean = np.float32(self._mean(A))
-        # A' = A + w, B' = B - 2 w d, where w = WEIGHT max(A, mean(A))
-        w, d = WEIGHT * np.maximum(A[near], mean), self.map[near]
+        A, B = local.A, local.B
+        # A' = w, B' = -2 w d, w = SLIGHT mean(A)
+        w = SLIGHT * np.float32(self._mean(A))
+        A[unknown], B[unknown] = 0, 0
+        A[unknown], B[unknown] = w, -2 * w * around(Parabolas(A, B), threads)[unknown]
+        return replace(local, vertex=None)
+
+    def added(self, evidence: Parabolas) -> Parabolas:
+        """The evidence with the told disparities, in place. They overrule the match and the coarser scale."""
+        if self.map is None or not (near := np.isfinite(self.map)).any():
+            return evidence
+        A, B, d = evidence.A, evidence.B, self.map[near]
+        # A' = A + w, B' = B - 2 w d, w = WEIGHT max(A, mean(A))
+        w = WEIGHT * np.maximum(A[near], np.float32(self._mean(A)))
         A[near] += w
         B[near] -= 2 * w * d
-        if unknown.any():
-            # A' = w, B' = -2 w d, w = SLIGHT mean(A), and d is that of the surroundings
-            A[unknown], B[unknown] = 0, 0
-            slight = SLIGHT * mean
-            A[unknown], B[unknown] = slight, -2 * slight * around(Parabolas(A, B), threads)[unknown]
-        return replace(local, vertex=None)
+        if evidence.textured is not None:
+            evidence.textured[near] = 1
+        if evidence.matched is not None:
+            evidence.matched[near] = d
+        return replace(evidence, vertex=None)
 
     def curvature(self, evidence: Parabolas) -> float | None:
         """The mean curvature of the evidence that is not told, so that hints do not change the smoothing elsewhere.

@@ -75,8 +75,8 @@ def gather(
     """The evidence of a scale: its local term, the user's hints and all priors."""
     with run.stage("matching", level.number):
         close_gaps(level)
-        local = told.added(method.match(level.planes, span, run), run.threads)
-        return combine(local, coarser, priors, span, method.params, run.threads)
+        local = told.forgotten(method.match(level.planes, span, run), run.threads)
+        return told.added(combine(local, coarser, priors, span, method.params, run.threads))
 
 
 def believe(
