@@ -19,7 +19,7 @@ OPTIONS = (
     "--disable-component-update",
     "--disable-sync",
 )
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+DESKTOP, PHONE = {"width": 960, "height": 600}, {"width": 360, "height": 740}
 
 
 @contextmanager
@@ -91,10 +91,81 @@ def saved(page, folder, what, suffix):
     """Save by the tab Save: the path of the file that the browser got."""
     page.locator("#tab-save").click()
     panel = page.locator("#panel-save")
-    panel.get_by_label("Save", exact=True).first.select_option(what)
-    panel.get_by_label("Format", exact=True).select_option(suffix)
+    panel.get_by_role("combobox", name="Save").select_option(what)
+    panel.get_by_role("combobox", name="Format").select_option(suffix)
     with page.expect_download() as coming:
         page.locator("#save").click()
     path = folder / coming.value.suggested_filename
     coming.value.save_as(path)
     return path
+
+
+# ---- for people who do not see the page, or hold no mouse -------------------------------------------------
+
+CONTROLS = {"application", "button", "checkbox", "combobox", "dialog", "figure", "image", "img", "link", "listbox"}
+CONTROLS |= {"progressbar", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "tablist", "tabpanel"}
+CONTROLS |= {"textbox", "region", "complementary", "navigation", "main"}
+
+# Texts whose contrast with what is behind them is below 4.5: [contrast, text, colour, background]
+LOW_CONTRAST = """() => {
+    const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1});
+    const pen = canvas.getContext("2d", {willReadFrequently: true});
+    const rgba = colour => {
+        pen.clearRect(0, 0, 1, 1);
+        pen.fillStyle = colour;
+        pen.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
+        return [r, g, b, a / 255];
+    };
+    const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
+    const chain = element => (element ? [...chain(element.parentElement), element] : []);
+    const behind = element => chain(element).reduce(
+        (paper, each) => over(rgba(getComputedStyle(each).backgroundColor), paper), [255, 255, 255, 1]);
+    const seen = element => chain(element).reduce((sum, each) => sum * getComputedStyle(each).opacity, 1);
+    const luminance = colour => [0.2126, 0.7152, 0.0722].reduce((sum, weight, at) => {
+        const c = colour[at] / 255;
+        return sum + weight * (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    }, 0);
+    const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const node = walker.currentNode, element = node.parentElement, text = node.textContent.trim();
+        const off = element.closest(":disabled, noscript, script, .unseen, option");
+        if (!text || off || !seen(element) || !element.checkVisibility({visibilityProperty: true})) continue;
+        const paper = behind(element), [r, g, b, a] = rgba(getComputedStyle(element).color);
+        const ink = over([r, g, b, a * seen(element)], paper);
+        const [light, dark] = [ink, paper].map(luminance).sort((x, y) => y - x);
+        const contrast = (light + 0.05) / (dark + 0.05);
+        if (contrast < 4.5) found.push([contrast.toFixed(2), text, String(ink), String(paper)]);
+    }
+    return found;
+}"""
+
+# Whether the element with the focus shows it
+RING = """() => [document.activeElement, ...document.activeElement.querySelectorAll("*")].some(each => {
+    const {outlineStyle, outlineWidth} = getComputedStyle(each);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+})"""
+# The element with the focus: its number in the page, and its text
+HERE = """() => {
+    const here = document.activeElement;
+    return here === document.body ? null : [[...document.querySelectorAll("*")].indexOf(here), here.outerHTML];
+}"""
+TWICE = """() => {
+    const ids = [...document.querySelectorAll("[id]")].map(each => each.id);
+    return ids.filter((id, at) => ids.indexOf(id) !== at);
+}"""
+
+
+def nameless(page):
+    """Controls, landmarks and images of the accessibility tree that have no name."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    assert len(nodes) > 50
+    return [
+        (node["role"]["value"], node.get("backendDOMNodeId"))
+        for node in nodes
+        if not node.get("ignored")
+        and node.get("role", {}).get("value") in CONTROLS
+        and not node.get("name", {}).get("value", "").strip()
+    ]

@@ -4,17 +4,38 @@ import json
 import os
 import shlex
 from contextlib import contextmanager
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
-from app_browser import CHROMIUM, DESKTOP, OPTIONS, PHONE, click, drop, has_map, on_screen, running_app, saved
-from app_browser import settled, stroke, wait
+from app_browser import (
+    CHROMIUM,
+    DESKTOP,
+    HERE,
+    LOW_CONTRAST,
+    OPTIONS,
+    PHONE,
+    RING,
+    TWICE,
+    click,
+    drop,
+    has_map,
+    nameless,
+    on_screen,
+    running_app,
+    saved,
+    settled,
+    stroke,
+    wait,
+)
 from dualpix import cli
 from dualpix.camera.simulation import simulate
 from dualpix.io import encode_png, read_map
 
+AXE = Path(__file__).resolve().parents[1] / ".venv" / "axe-core" / "axe.min.js"  # where .ci/run puts it
+TABS = ("look", "focus", "mask", "repair", "settings", "save")
 WIDTH, HEIGHT = 208, 150
 FAR, NEAR = -1.0, 2.0  # px: the background, and a square in front of it
 SQUARE = slice(40, 110), slice(110, 180)
@@ -73,7 +94,7 @@ def visit(browser, address):
     contexts, wrong, asked = [], [], set()
 
     def open_page(viewport=DESKTOP, **options):
-        context = browser.new_context(viewport=viewport, **options)
+        context = browser.new_context(viewport=viewport, permissions=["clipboard-read", "clipboard-write"], **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)
@@ -81,17 +102,19 @@ def visit(browser, address):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         page.on("request", lambda request: asked.add(request.url))
+        for each in context.request.get(f"{address}api/state").json()["shots"]:
+            context.request.delete(f"{address}api/shots/{each['id']}")
         page.goto(address)
         page.wait_for_selector("body.ready")
-        page.evaluate("() => Promise.all([...Model.shots.keys()].map(Api.close))")
-        wait(page, "!Model.shots.size")
         return page
 
     yield open_page
     for context in contexts:
         context.close()
     assert wrong == []
-    assert {url for url in asked if not url.startswith((address, f"blob:{address.rsplit('/', 2)[0]}", "data:"))} == set()
+    assert {
+        url for url in asked if not url.startswith((address, f"blob:{address.rsplit('/', 2)[0]}", "data:"))
+    } == set()
 
 
 @contextmanager
@@ -295,17 +318,13 @@ def test_strokes_change_the_map_and_runs_are_compared(visit, pair, tmp_path):
     page.locator("#tab-settings").click()
     assert page.locator(".runs tbody tr").count() == 2
     page.get_by_role("button", name="Wipe A | B").click()
-    wide, left, _ = picture(page)
-    settled(page)
-    assert page.locator("#wipe").is_visible()
+    wait(page, "Model.view === 'ab' && !document.querySelector('#wipe').hidden")
     np.testing.assert_array_equal(page.evaluate("[...Model.other.map.values]"), before.ravel())
-    x, y = (round(part) for part in on_screen(page, 50, 60))
-    a = page.evaluate("document.querySelector('#stage').getBoundingClientRect().top")
     colours = []
     for key in ("End", "Home"):  # the line at the right: A everywhere; at the left: B
         page.locator("#wipe").focus()
         page.keyboard.press(key)
-        colours.append(picture(page)[0][y - round(a), x].astype(int))
+        colours.append(pixels(page)[60, 50].astype(int))
     assert np.abs(colours[0] - colours[1]).sum() > 100
 
 
@@ -381,7 +400,7 @@ def test_the_keyboard_alone_is_enough(visit, tmp_path):
         for _ in range(60):
             page.keyboard.press(key)
             if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
-                assert ring(page), f"{wanted} does not show that it has the focus"
+                assert page.evaluate(RING), f"{wanted} does not show that it has the focus"
                 return
         pytest.fail(f"{wanted} cannot be reached with {key}")
 
@@ -421,16 +440,6 @@ def test_the_keyboard_alone_is_enough(visit, tmp_path):
     assert page.locator("#keys").is_visible()
     page.keyboard.press("Escape")
     assert page.locator("#keys").is_hidden()
-
-
-def ring(page):
-    """Whether the element with the focus, or a part of it, has an outline."""
-    return page.evaluate(
-        """() => [document.activeElement, ...document.activeElement.querySelectorAll("*")].some(each => {
-            const {outlineStyle, outlineWidth} = getComputedStyle(each);
-            return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
-        })"""
-    )
 
 
 # ---- bad input -----------------------------------------------------------------------------------
@@ -491,3 +500,72 @@ def test_a_second_drop_waits_and_cancel_ends_the_first(visit, pair, slow):
     assert page.evaluate("[...Model.shots.values()].map(each => each.run.state)") == ["cancelled", "done"]
     page.locator("#strip .frame-button").first.click()
     assert page.evaluate("Model.map") is None
+
+
+# ---- access --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)], ids=["light", "dark", "phone"])
+def page(request, visit, pair):
+    """The page with a map, a note of every kind, and two shots in the film strip."""
+    scheme, viewport = request.param
+    page = visit(viewport, color_scheme=scheme)
+    page.locator("#files").set_input_files(pair)
+    has_map(page)
+    page.evaluate("async () => { await Api.open([['files', new File(['no'], 'bad.png')]], Model.settings); }")
+    wait(page, "Model.shots.size === 2")
+    return page
+
+
+def test_every_tab_can_be_read_and_heard(page):
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.title().endswith("dualpix")
+    assert [page.locator(each).count() for each in ("main", "header", "nav", "aside", "h1")] == [1] * 5
+    page.mouse.move(*page.evaluate("[innerWidth / 3, innerHeight / 3]"))
+    for tab in TABS:
+        page.evaluate("tab => Model.tell('open', tab)", tab)
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+        assert nameless(page) == [], tab
+        assert page.evaluate(LOW_CONTRAST) == [], tab
+        assert page.evaluate(TWICE) == [], tab
+    page.keyboard.press("?")
+    assert nameless(page) == []
+    assert page.evaluate(LOW_CONTRAST) == []
+    page.keyboard.press("Escape")
+    page.locator("#strip .frame-button").last.click()
+    wait(page, "document.querySelector('#progress.failed')")
+    assert page.evaluate(LOW_CONTRAST) == []
+
+
+def test_tab_comes_by_everything_and_shows_where_it_is(visit, pair):
+    page = visit()
+    page.locator("#files").set_input_files(pair)
+    has_map(page)
+    seen = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        here = page.evaluate(HERE)
+        if not here:  # the end of the page
+            break
+        seen.append(here)
+        assert page.evaluate(RING), f"no outline: {here[1][:200]}"
+    else:
+        pytest.fail("Tab does not come out of the page")
+    numbers, texts = zip(*seen, strict=True)
+    assert len(set(numbers)) == len(numbers), "Tab stays in a loop"
+    for part in ("Photo", "marks", "wipe", "zoom-in", "tab-look", "Turbo", "help"):
+        assert any(part in text for text in texts), part
+
+
+@pytest.mark.parametrize("page", [("light", DESKTOP), ("dark", DESKTOP)], indirect=True, ids=["light", "dark"])
+def test_axe_finds_nothing_serious(page):
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there: npm pack axe-core, unpacked to .venv/axe-core")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for tab in TABS:
+        page.evaluate("tab => Model.tell('open', tab)", tab)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations)")
+        serious = [each for each in found if each["impact"] in ("serious", "critical")]
+        assert not serious, json.dumps(
+            [[each["id"], each["help"], [node["html"] for node in each["nodes"]]] for each in serious], indent=1
+        )

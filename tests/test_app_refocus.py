@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
+from dualpix import DualpixError
 from dualpix.app import friend
 from dualpix.render import refocus
 from dualpix.render.pages import part
@@ -197,6 +198,20 @@ def test_full_comes_in_parts_while_fast_is_shown(page, scene):
     assert (picture(told) == expected).all()
 
 
+def test_fast_has_fewer_pixels_but_what_is_in_focus_stays_sharp(page, scene):
+    photo, d = scene
+    d = np.where(np.arange(d.shape[1]) < 110, np.float32(0), d - 3)
+    load(page, photo, d, pixels=d.size / 9)
+    told = page.evaluate("view => told(lens.render({...view, quality: 'fast'}))", view(d, 0, 4))
+    assert told["columns"] == pytest.approx(d.shape[1] * 2 / 3, abs=2)  # work of 1/3, picture of 2/3
+    found, expected = cv2.resize(picture(told), d.shape[::-1]), refocus(photo, d, focus=0.0, aperture=4)
+    assert psnr(found[:, 120:], expected[:, 120:]) > 36
+    size, sharp = (told["columns"], told["rows"]), np.s_[:, :65]
+    at_work = cv2.resize(cv2.resize(photo, (74, 50), interpolation=cv2.INTER_AREA), size)
+    expected = cv2.resize(photo, size, interpolation=cv2.INTER_AREA)
+    assert psnr(picture(told)[sharp], expected[sharp]) > psnr(at_work[sharp], expected[sharp]) + 3
+
+
 # ---- the page for a friend -----------------------------------------------------------------------
 
 
@@ -227,13 +242,10 @@ def visit(browser, tmp_path):
     assert asked == {file.as_uri()}
 
 
-LOOK = {"focus": None, "aperture": 4.0, "shape": "disc"}
-
-
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_friend_can_refocus(visit, scene, viewport):
     photo, d = scene
-    page = visit(friend.page(photo, d, title=HOSTILE, look=LOOK), viewport=viewport)
+    page = visit(friend.page(photo, d, title=HOSTILE, look={}), viewport=viewport)
     assert page.title() == HOSTILE
     assert page.locator("h1").inner_text() == HOSTILE
     assert "Click where" in page.locator("#panels").inner_text()
@@ -264,9 +276,9 @@ def test_a_page_for_a_friend_is_never_too_large(visit, monkeypatch, room):
     rng = np.random.default_rng(1)
     photo, d = rng.integers(0, 256, (200, 300, 3), np.uint8), rng.uniform(-2, 6, (200, 300)).astype(np.float32)
     d[:, :20] = np.nan
-    least = len(friend.page(photo[:1, :1], d[:1, 50:51], title="a", look=LOOK).encode())
-    monkeypatch.setattr(friend, "MOST", least + 10_000 + room)
-    text = friend.page(photo, d, title="a", look={**LOOK, "focus": (200, 100)})
+    least = len(friend.page(photo[:1, :1], d[:1, 50:51], title="a", look={}).encode())
+    monkeypatch.setattr(friend, "MOST", least + room)
+    text = friend.page(photo, d, title="a", look={"focus": (200, 100)})
     assert len(text.encode()) <= friend.MOST
     page = visit(text)
     width, focus, extremes = page.evaluate("[Model.shot.width, Model.own().focus, Maps.extremes(Model.map)]")
@@ -276,11 +288,28 @@ def test_a_page_for_a_friend_is_never_too_large(visit, monkeypatch, room):
     assert extremes == pytest.approx([-2 / shrink, 6 / shrink], abs=0.1)
 
 
+@pytest.mark.parametrize(
+    "look",
+    [
+        {"aperture": -1},
+        {"aperture": "</script>"},
+        {"shape": "star"},
+        {"focus": (900, 3)},
+        {"focus": "here"},
+        {"focus": 1.5},
+    ],
+    ids=str,
+)
+def test_a_wrong_look_for_a_friend(scene, look):
+    with pytest.raises(DualpixError, match=next(iter(look))):
+        friend.page(*scene, title="a", look=look)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_a_grey_photo_of_any_depth_for_a_friend(dtype):
     grey = np.tile(np.linspace(0, 1, 64), (48, 1))
     photo = grey.astype(dtype) if dtype is np.float32 else (grey * np.iinfo(dtype).max).astype(dtype)
-    text = friend.page(photo, np.ones((48, 64), np.float32), title="a", look=LOOK)
+    text = friend.page(photo, np.ones((48, 64), np.float32), title="a", look={})
     start = text.index("data:image/jpeg;base64,") + 23
     jpeg = base64.b64decode(text[start : text.index('"', start)])
     found = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_GRAYSCALE)

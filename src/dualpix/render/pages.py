@@ -44,8 +44,11 @@ def data_uri(kind: str, content: bytes) -> Html:
     return Html(f"data:{kind};base64,{b64encode(content).decode()}")
 
 
-def page(title: str, *body: str, style: str, script: str, policy: str | None = None) -> str:
-    """A whole page. `policy` is its Content-Security-Policy: what the browser lets it load and run."""
+def page(title: str, *body: str, style: str, script: str, policy: str | None = None, classes: str | None = None) -> str:
+    """A whole page.
+
+    `policy` is its Content-Security-Policy: what the browser lets it load and run. `classes` are those of its body.
+    """
     head = joined(
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -54,9 +57,8 @@ def page(title: str, *body: str, style: str, script: str, policy: str | None = N
         element("title", title),
         element("style", Html(style)),
     )
-    return "<!doctype html>\n" + element(
-        "html", element("head", head), element("body", *body, element("script", Html(script))), lang="en"
-    )
+    whole = element("body", *body, element("script", Html(script)), class_=classes)
+    return "<!doctype html>\n" + element("html", element("head", head), whole, lang="en")
 
 
 def scroll_box(table: Html, label: str, name: str = "") -> Html:

@@ -39,7 +39,8 @@
       tabs[to].focus();
     },
   }, label));
-  const panels = TABS.map(({name}) => make("div", {role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: "0"}));
+  const panels = TABS.map(({name}) => make("div",
+    {role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: "0"}));
 
   function open(name) {
     document.body.classList.remove("folded");
@@ -75,7 +76,8 @@
   }
 
   function legend(look) {
-    const box = find("#legend"), shown = Model.map && Model.view !== "cloud" && [look.left, look.right].some(each => each === "depth" || each === "other");
+    const box = find("#legend"), coloured = [look.left, look.right].some(each => each === "depth" || each === "other");
+    const shown = Model.map && Model.view !== "cloud" && coloured;
     box.hidden = !shown;
     if (!shown) return;
     const [low, high] = Model.range, metric = Model.metric(), unit = Model.shownUnit(), canvas = find("canvas", box);
@@ -84,7 +86,8 @@
     find(".high", box).textContent = `${Units.text(unit, metric, high)} near`;
   }
   function zoomText() {
-    const percent = 100 * Stage.view.scale * (window.devicePixelRatio || 1);
+    const flat = Model.view !== "cloud" || !Stage.cloud;
+    const percent = 100 * (flat ? Stage.view.scale * (window.devicePixelRatio || 1) : Stage.cloud.near);
     find("#percent").textContent = `${percent < 10 ? percent.toFixed(1) : percent.toFixed(0)} %`;
   }
   function title() {
@@ -110,21 +113,19 @@
 
   async function start() {
     Model.tabs = TABS;
+    const state = Api.state();  // comes while the graphics card gets ready
+    wire();
+    Stage.start();
     try {
-      Model.server = await Api.state();
+      Model.server = await state;
     } catch (error) {
       Dom.toast(error.message, true);
       return;
     }
-    wire();
-    Stage.start();
     TABS.forEach((tab, at) => tab.build(panels[at]));
     Keys.start();
-    Shots.start();
-    for (const shot of Model.server.shots) Shots.put(shot);
     open("look");
-    Loader.show([...Model.shots.values()][0] || null);
-    Model.tell("shots");
+    Shots.start();
     if (Model.server.notes && Model.server.notes.length) Dom.toast(Model.server.notes.join(" "), false, 12000);
     document.body.classList.add("ready");
   }

@@ -3,28 +3,46 @@ function Cloud(viewer) {
   const {gl} = viewer, MOST = 400000, ANGLE = Math.PI / 4;  // points; angle of view of the longer side
   const points = Gl.program(gl, `
     uniform sampler2D photo, map;
-    uniform vec2 size, q, limits;
-    uniform float step, focal, zoom;
+    uniform vec2 size, q, limits, window;
+    uniform float step, focal;
     uniform mat4 turn;
     uniform int columns;
     out vec3 tint;
-    void main() {
-      vec2 p = (vec2(float(gl_VertexID % columns), float(gl_VertexID / columns)) + 0.5) * step;
-      float d = texelFetch(map, ivec2(p / size * vec2(textureSize(map, 0))), 0).r;
+    float disparity(vec2 p) {
+      ivec2 most = textureSize(map, 0) - 1;
+      return texelFetch(map, min(ivec2(p / size * vec2(most + 1)), most), 0).r;
+    }
+    vec4 place(vec2 p, float d) {
       float z = 1.0 / clamp(q.x + d * q.y, limits.x, limits.y);
       vec2 side = (p - size / 2.0) / focal * z;
-      gl_Position = turn * vec4(side.x, -side.y, -z, 1.0);
-      gl_PointSize = clamp(2.2 * step * z / focal * zoom / max(gl_Position.w, 1e-3), 1.0, 64.0);
+      return turn * vec4(side.x, -side.y, -z, 1.0);
+    }
+    // How far the next point is on the screen, px. Beyond a depth edge it is as far as on a flat surface.
+    float gap(vec2 p, float d, vec2 by) {
+      vec4 flat_ = place(p + by, d), next = place(p + by, disparity(p + by));
+      vec2 here = gl_Position.xy / gl_Position.w;
+      float least = length((flat_.xy / flat_.w - here) * window / 2.0);
+      float found = length((next.xy / next.w - here) * window / 2.0);
+      return found < 6.0 * least ? found : least;
+    }
+    void main() {
+      vec2 p = (vec2(float(gl_VertexID % columns), float(gl_VertexID / columns)) + 0.5) * step;
+      float d = disparity(p);
+      gl_Position = place(p, d);
+      gl_PointSize = clamp(1.3 * max(gap(p, d, vec2(step, 0.0)), gap(p, d, vec2(0.0, step))), 1.0, 64.0);
       tint = textureLod(photo, p / size, log2(max(step, 1.0))).rgb;
       if (d < -1e29) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
     }`, `
     uniform vec3 levels;
     in vec3 tint;
     out vec4 colour;
-    void main() { colour = vec4(pow(clamp((tint - levels.x) / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z)), 1.0); }`);
-  const cloud = {yaw: 0.24, pitch: 0.1, near: 1, x: 0, y: 0};
+    void main() {
+      colour = vec4(pow(clamp((tint - levels.x) / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z)), 1.0);
+    }`);
+  const FIRST = {yaw: 0.24, pitch: 0.1, near: 0.88, x: 0, y: 0};  // radians; 1 fits the window; shares of the distance
+  const cloud = {...FIRST};
 
-  cloud.reset = () => Object.assign(cloud, {yaw: 0.24, pitch: 0.1, near: 1, x: 0, y: 0});
+  cloud.reset = () => Object.assign(cloud, FIRST);
   cloud.orbit = (dx, dy) => {
     cloud.yaw = Math.max(-1.5, Math.min(1.5, cloud.yaw + dx * 0.006));
     cloud.pitch = Math.max(-1.5, Math.min(1.5, cloud.pitch + dy * 0.006));
@@ -62,15 +80,15 @@ function Cloud(viewer) {
     const step = Math.max(1, Math.sqrt(view.width * view.height / MOST));
     const columns = Math.max(1, Math.floor(view.width / step)), rows = Math.max(1, Math.floor(view.height / step));
     const focal = Math.max(view.width, view.height) / 2 / Math.tan(ANGLE / 2);
-    const fit = Math.min(view.stage.width / view.width, view.stage.height / view.height) * ratio;
     gl.clearColor(...look.outside, 1);
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LESS);
     gl.depthMask(true);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     points.set({
-      photo: viewer.textures.photo, map: viewer.textures.map, size: [view.width, view.height], q, limits, step, focal, levels: look.levels,
-      zoom: focal * fit, columns, turn: matrix(middle, focal, view),
+      photo: viewer.textures.photo, map: viewer.textures.map, size: [view.width, view.height], q, limits, step, focal,
+      levels: look.levels, window: [view.stage.width * ratio, view.stage.height * ratio], columns,
+      turn: matrix(middle, focal, view),
     });
     gl.drawArrays(gl.POINTS, 0, columns * rows);
     gl.disable(gl.DEPTH_TEST);

@@ -14,12 +14,19 @@ const Dom = (() => {
     return element;
   }
 
+  let fields = 0;
+  // A control with its label above it.
+  function field(label, control) {
+    control.id = `field-${++fields}`;
+    return make("div", {class: "field"}, make("label", {for: control.id}, label), control);
+  }
+
   // A choice with its label. choices: [[value, text], ...]
   function select(label, choices, value, change) {
     const list = make("select", {change: () => change(list.value)},
       ...choices.map(([key, text]) => make("option", {value: key}, text)));
     list.value = value;
-    return make("label", {class: "field"}, make("span", {}, label), list);
+    return field(label, list);
   }
 
   // A slider with its label and the number it stands at, which `text` writes.
@@ -42,7 +49,7 @@ const Dom = (() => {
   function number(label, value, change, more = {}) {
     const input = make("input", {type: "number", step: "any", value: value ?? "", ...more,
       change: () => change(input.value === "" ? null : +input.value)});
-    return Object.assign(make("label", {class: "field"}, make("span", {}, label), input), {input});
+    return Object.assign(field(label, input), {input});
   }
 
   function check(label, value, change) {

@@ -25,8 +25,8 @@ const FocusTab = (() => {
     const aperture = slider("Aperture", {min: -1, max: 5, step: 0.05, value: 2,
       text: at => `\u00d7${(2 ** at).toPrecision(2)}`, input: at => change({aperture: +(2 ** at).toPrecision(3)})});
     aperture.range.id = "aperture";
-    const shapes = segments("Shape of the opening", [["disc", "Disc"], ["hexagon", "Hexagon"], ["cat-eye", "Cat\u2019s eye"]],
-      "disc", shape => change({shape}));
+    const shapes = segments("Shape of the opening",
+      [["disc", "Disc"], ["hexagon", "Hexagon"], ["cat-eye", "Cat\u2019s eye"]], "disc", shape => change({shape}));
     const reset = button("As shot", () => { Model.own().focus = null; Model.tell("focus"); Model.tell("look"); });
     const save = button("Save picture\u2026", () => Model.tell("save", "refocus"), {class: "primary"});
     const controls = make("div", {}, section("Aperture", aperture, discs), section("Opening", shapes),
@@ -35,7 +35,8 @@ const FocusTab = (() => {
     function change(values) {
       const own = Model.own();
       Object.assign(own, values);
-      if (own.focus) own.aperture = Math.max(0.01, Math.min(own.aperture, Math.floor(1000 * LARGEST / largest()) / 1000));
+      const most = own.focus ? Math.floor(1000 * LARGEST / largest()) / 1000 : Infinity;
+      own.aperture = Math.max(0.01, Math.min(own.aperture, most));
       update();
       Model.tell("look");
     }
@@ -62,6 +63,7 @@ const FocusTab = (() => {
       const own = Model.own();
       Model.extremes = null;
       if (own.focus) own.focusDisparity = Maps.around(Model.map, ...own.focus);
+      if (!(own.focusDisparity === own.focusDisparity)) own.focus = null;  // a hole of the new map
     });
     Model.on("map shot focus details", update);
     update();

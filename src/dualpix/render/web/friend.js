@@ -1,5 +1,5 @@
-// The page for a friend: a photo and its depth, both inside the page, to look at and to refocus. It uses the picture and
-// the tab "Focus" of the app.
+// The page for a friend: a photo and its depth, both inside the page, to look at and to refocus. It uses the picture
+// and the tab "Focus" of the app.
 (async () => {
   const {find} = Dom;
   const KEYS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
@@ -24,12 +24,12 @@
     const colours = await pixels(photo, width, height, true), bytes = await pixels(depth, width, height, false);
     const values = new Float32Array(width * height);
     for (let i = 0; i < values.length; ++i) values[i] = low + bytes[4 * i] * (high - low) / 255;
-    const map = {width, height, values}, {focusX, focusY, aperture, shape} = photo.dataset;
+    const map = {width, height, values}, {x, y, aperture, shape} = photo.dataset;
     Model.set({shot: {id: "photo", name: document.title, width, height}}, "shot");
     Model.set({photo: {width, height, values: new Uint8Array(colours.buffer)}}, "photo");
     Model.set({map, range: Maps.range(map)}, "map");
     Object.assign(Model.own(), {aperture: +aperture, shape});
-    if (focusX) FocusTab.focus(Math.floor(focusX * share), Math.floor(focusY * share));
+    if (x) FocusTab.focus(Math.floor(x * share), Math.floor(y * share));
   }
 
   const views = Dom.segments("View", VIEWS, "photo", view => Model.set({view}));

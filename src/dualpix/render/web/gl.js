@@ -62,10 +62,11 @@ const Gl = (() => {
     return made;
   }
 
-  // A map as 32-bit numbers; its smaller copies know of holes.
-  function map(gl, given) {
+  // A map as 32-bit numbers; its smaller copies know of holes. It has at most `most` pixels a side.
+  function map(gl, given, most = Infinity) {
     const made = texture(gl, "NEAREST_MIPMAP_NEAREST", "NEAREST");
     let level = Maps.marked(given);
+    while (Math.max(level.width, level.height) > most) level = Maps.halved(level);
     for (let k = 0; ; k++) {
       gl.texImage2D(gl.TEXTURE_2D, k, gl.R32F, level.width, level.height, 0, gl.RED, gl.FLOAT, level.values);
       if (level.width === 1 && level.height === 1) return made;

@@ -3,6 +3,7 @@ const Keys = (() => {
   const {make} = Dom;
   const views = {p: "photo", d: "depth", w: "wipe", c: "cloud", b: "ab"};
   const arrows = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+  const TYPED = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select";
   const TABLE = [
     ["Picture", [
       ["Arrow keys", "move the point; its values are shown"],
@@ -45,7 +46,7 @@ const Keys = (() => {
   }
 
   function press(event) {
-    const {target} = event, typing = target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select");
+    const {target} = event, typing = target.matches(TYPED);
     if (event.defaultPrevented || Dom.find("dialog[open]")) return;
     if (event.ctrlKey || event.metaKey) {
       if (event.key === "z" && Model.tab === "repair" && !typing) { event.preventDefault(); RepairTab.undo(); }

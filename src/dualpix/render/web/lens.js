@@ -10,10 +10,10 @@ function Lens(gl, redraw) {
   }
   let loaded = false, wanted = null, key = "", drawn = "", seen = null, timer = 0;
 
-  // Take photo and map of the model, as soon as both are there at full size.
+  // Take photo and map of the model, as soon as both are there. The photo may be smaller than the map.
   function load() {
-    const {photo, map, shot} = Model;
-    loaded = Boolean(photo && map && photo.width === shot.width && map.width === photo.width);
+    const {photo, map} = Model;
+    loaded = Boolean(photo && map);
     clearTimeout(timer);
     key = drawn = "";
     seen = null;

@@ -65,7 +65,8 @@ const LookTab = (() => {
   // ---- words about the run ----
   function facts() {
     const {shot, details} = Model, notes = details.notes || [];
-    const about = [shot.files.map(Units.shortName).join(" + "), `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
+    const files = shot.files.map(Units.shortName).join(" + ");
+    const about = [files, `${shot.width} \u00d7 ${shot.height}`, shot.camera].filter(Boolean);
     const table = make("table", {class: "facts"}, make("tbody", {}, ...parameters(details.record || {}).map(
       ([name, value]) => make("tr", {}, make("th", {scope: "row"}, name), make("td", {}, value)))));
     const metric = Model.metric();
@@ -89,7 +90,8 @@ const LookTab = (() => {
     const chart = Charts.box("Histogram of disparities, far to near");
     function fill() {
       if (!Model.map) {
-        root.replaceChildren(hint(Model.shot ? "The map appears here when it is ready." : "Open a shot to look at its depth."));
+        root.replaceChildren(hint(Model.shot ? "The map appears here when it is ready."
+                                             : "Open a shot to look at its depth."));
         return;
       }
       const known = Boolean(Model.metric());
@@ -97,10 +99,11 @@ const LookTab = (() => {
         unit => { Model.set({unit}); Model.tell("details"); });
       for (const each of units.buttons.slice(1)) each.disabled = !known;
       const iso = check("Lines of equal depth", Model.iso, on => Model.set({iso: on}));
+      const bright = check("Brighter photo, on screen only", Model.bright, on => Model.set({bright: on}));
       const stripes = check("Stripes where it is unsure", Model.stripes, on => Model.set({stripes: on}));
       root.replaceChildren(
         section("Depth", segments("Colours", Colours.kinds, Model.kind, kind => Model.set({kind})), iso, stripes,
-          Model.levels[1] < 0.7 ? check("Brighter photo, on screen only", Model.bright, on => Model.set({bright: on})) : null),
+          Model.levels[1] < 0.7 ? bright : null),
         section("Distribution", chart),
         section("Unit", units, known ? null : hint("Metres and diopters need a known distance."), distances()),
         facts());

@@ -31,7 +31,8 @@ const MaskTab = (() => {
       const text = d => Units.text(unit, metric, d);
       function change(values) {
         Object.assign(mask, values);
-        if (mask.from >= mask.to) Object.assign(mask, "from" in values ? {to: mask.from + 1e-3} : {from: mask.to - 1e-3});
+        if (mask.from >= mask.to && "from" in values) mask.to = mask.from + 1e-3;
+        if (mask.from >= mask.to) mask.from = mask.to - 1e-3;
         from.set(mask.from);
         to.set(mask.to);
         tell();

@@ -7,16 +7,18 @@
 //   const seen = lens.render({focus, aperture, shape, x, y, width, height, scale, quality})
 //
 // Call render in every frame while lens.busy. `x y width height` are in pixels of the map, `scale` is output pixels for
-// one of them, at most 1. "fast" is done in one call, with as many pixels as the time allows; "full" takes several calls.
-// `seen` is the newest picture: {texture, width, height, view}, where `view` says what it shows: focus, aperture, shape,
-// quality and the region x, y, width, height. Row 0 of the texture is the top row. Only the framebuffer, blending and
-// scissor of `gl` are restored. lens.progress of a full picture goes from 0 to 1.
+// one of them, at most 1. "fast" is done in one call, with as many pixels as the time allows. "full" takes several
+// calls, "whole" is the same in one. `seen` is the newest picture: {texture, width, height, view}. Its `view` says what
+// it shows: focus, aperture, shape, quality and the region x, y, width, height. Row 0 of the texture is the top row.
+// Only the framebuffer, blending and scissor of `gl` are restored. lens.progress of a full picture goes from 0 to 1.
+// Options are for tests: `half` takes half floats, `pixels` is the work for the first fast picture.
 const Refocus = (gl, options = {}) => {
   const RADIUS = 3 * Math.PI / 8;  // px of blur radius at 1 px of disparity and aperture 1
-  const LARGEST = 6;               // px; larger spots are drawn at coarser levels
-  const LARGEST_CODE = Spots.codeOf(LARGEST);
+  const LARGEST = {fast: 4, full: 8};  // px of blur radius; larger spots are drawn at coarser levels
+  const LARGEST_CODE = Spots.codeOf(LARGEST.full);
   const FAST = 33, SLICE_OF_TIME = 12;  // ms; one fast picture, one call of a full one
-  const FIRST = 1e5, LEAST = 5e4;  // pixels of the first fast picture; of any
+  const FIRST = 1e5, LEAST = 5e4;  // pixels of the work for the first fast picture; for any
+  const LARGER = 2;                // a fast picture has up to this many times the width of its work
   const PART = 2e6;                // fragments of one draw
   const whole = gl.getExtension("EXT_color_buffer_float") && gl.getExtension("EXT_float_blend") && !options.half;
   if (!whole && !gl.getExtension("EXT_color_buffer_float") && !gl.getExtension("EXT_color_buffer_half_float"))
@@ -144,7 +146,8 @@ const Refocus = (gl, options = {}) => {
     if (spots?.key === key) return spots;
     const table = Spots.table(shape, map.width, map.height, LARGEST_CODE), rows = table.weights.length / Spots.WIDTH;
     if (spots) for (const name of ["weights", "starts"]) gl.deleteTexture(spots[name]);
-    spots = {...table, key, reach: Int32Array.from({length: Spots.MOST_CODE + 1}, (_, i) => Spots.reachOf(i, table.extent))};
+    const reach = Int32Array.from({length: Spots.MOST_CODE + 1}, (_, code) => Spots.reachOf(code, table.extent));
+    spots = {...table, key, reach};
     spots.weights = newTexture(gl.R32F, Spots.WIDTH, rows);
     upload(spots.weights, Spots.WIDTH, rows, gl.RED, gl.FLOAT, table.weights);
     spots.sides = table.starts.filter((_, i) => i % 2).map(reach => 2 * reach + 1);
@@ -154,7 +157,7 @@ const Refocus = (gl, options = {}) => {
   }
 
   // The pixels of the work: the whole picture, the view, and the part of the picture whose light may reach the view.
-  function frameOf({x, y, width, height, focus, aperture, shape}, scale) {
+  function frameOf({x, y, width, height, focus, aperture, shape, quality}, scale) {
     const picture = {w: Math.max(Math.round(map.width * scale), 1), h: Math.max(Math.round(map.height * scale), 1)};
     const cut = (from, size, n, full) => {
       const begin = Math.min(Math.max(Math.floor(from * n / full), 0), n - 1);
@@ -166,14 +169,14 @@ const Refocus = (gl, options = {}) => {
     const pad = spotsOf(shape).reach[most], part = {x: Math.max(vx - pad, 0), y: Math.max(vy - pad, 0)};
     part.w = Math.min(vx + vw + pad, picture.w) - part.x;
     part.h = Math.min(vy + vh + pad, picture.h) - part.y;
-    return {picture, view, part, pad, gain, w: vw + 2 * pad, h: vh + 2 * pad};
+    return {picture, view, part, pad, gain, w: vw + 2 * pad, h: vh + 2 * pad, most: LARGEST[quality]};
   }
 
   // The level of a slice, and the codes there, by code + MOST_CODE. Squares (1/12), hats and interpolation (1/6 each)
   // blur, too: r'^2 / 4 + 1/12 + 1/6 + 1/6 = (r^2 / 4 + 1/6) / 4^level
-  function levelOf({ranges}) {
+  function levelOf({ranges}, most) {
     const largest = Math.max(...ranges.map(range => Spots.radiusOf(range.code)));
-    const level = Math.max(Math.ceil(Math.log2(largest / LARGEST)), 0), codes = new Int16Array(2 * Spots.MOST_CODE + 1);
+    const level = Math.max(Math.ceil(Math.log2(largest / most)), 0), codes = new Int16Array(2 * Spots.MOST_CODE + 1);
     for (const {code} of ranges) {
       const r = Math.sqrt((Spots.radiusOf(code) ** 2 + 2 / 3) / 4 ** level - 5 / 3);
       codes[code + Spots.MOST_CODE] = Math.sign(code) * Spots.codeOf(r);
@@ -197,7 +200,8 @@ const Refocus = (gl, options = {}) => {
 
   // Draws the light of a slice. Yields the number of fragments drawn.
   function* spread(frame, light, list, slice, ring, stamps) {
-    const {level, codes} = levelOf(slice), fold = 2 ** level, w = Math.ceil(frame.w / fold), h = Math.ceil(frame.h / fold);
+    const {level, codes} = levelOf(slice, frame.most), fold = 2 ** level;
+    const w = Math.ceil(frame.w / fold), h = Math.ceil(frame.h / fold);
     const begin = slice.ranges[0].begin, end = slice.ranges.at(-1).end;
     const cut = (at, n) => Math.min(Math.max(at, 0), n), margin = level ? 2 : 0;
     const box = {
@@ -234,15 +238,17 @@ const Refocus = (gl, options = {}) => {
     return result;
   }
 
-  // Draws a picture into the texture `name`. Yields the number of fragments drawn since the last yield.
+  // Draws a picture into the texture `name`. Yields the number of fragments drawn since the last yield. If `scale` is
+  // less than the view asks for, the picture is larger than the work, and what is sharp is taken from the photo.
   function* paint(view, scale, name) {
-    const frame = frameOf(view, scale), {part, pad, view: {w, h}} = frame;
+    const frame = frameOf(view, scale), {part, pad, picture, view: {x, y, w, h}} = frame;
     const {list, slices} = yield* Sources.collect(map, frame, view.focus, frame.gain, spots.reach);
-    const light = target("light", gl.RGBA16F, part.w, part.h);
-    const total = target("total", LIGHT, w, h), covered = target("covered", COVER, w, h);
-    pass("light", light, part.w, part.h, all(part.w, part.h),
-         {photo, corner: [part.x, part.y], picture: [frame.picture.w, frame.picture.h]}, false);
-    for (const each of [total, covered]) {
+    const reduced = scale < view.scale, fold = Math.min(view.scale / scale, LARGER);
+    const light = target("light", gl.RGBA16F, part.w, part.h), total = target("total", LIGHT, w, h);
+    const covered = target("covered", COVER, w, h), sharp = target("sharp", COVER, w, h);
+    const size = {picture: [picture.w, picture.h]};
+    pass("light", light, part.w, part.h, all(part.w, part.h), {...size, photo, corner: [part.x, part.y]}, false);
+    for (const each of [total, covered, sharp]) {
       prepare("hide", each, w, h, all(w, h), {slice: null, size: [1, 1], level: 0, pad}, false);
       clear();
     }
@@ -256,24 +262,26 @@ const Refocus = (gl, options = {}) => {
         pass("hide", covered, w, h, front.box, {...front, pad}, true);
       waiting = waiting.filter(each => each.number - slice.number < Sources.HIDING);
       const drawn = yield* spread(frame, light, list, slice, ring, stamps);
-      pass("lay", total, w, h, box, {...drawn, pad, covered: covered.texture}, true);
+      const isSharp = reduced && Math.abs(slice.number) < Sources.HIDING;
+      pass("lay", isSharp ? sharp : total, w, h, box, {...drawn, pad, covered: covered.texture, sharp: isSharp}, true);
       waiting.push({...drawn, box});
       ring = 1 - ring;
       done = slice.ranges.at(-1).end / sources;
       yield 2 * Math.max(box.right - box.left, 0) * Math.max(box.bottom - box.top, 0);
     }
-    const out = target(name, gl.RGBA8, w, h, true);
-    pass("develop", out, w, h, all(w, h),
-         {total: total.texture, light: light.texture, shift: [frame.view.x - part.x, frame.view.y - part.y]}, false);
-    const unit = map.width / frame.picture.w, rise = map.height / frame.picture.h;
-    return {texture: out.texture, width: w, height: h, view: {...view,
-      x: frame.view.x * unit, y: frame.view.y * rise, width: w * unit, height: h * rise}};
+    const width = Math.round(w * fold), height = Math.round(h * fold);
+    const out = target(name, gl.RGBA8, width, height, true);
+    pass("develop", out, width, height, all(width, height), {...size, photo, total: total.texture,
+      sharp: sharp.texture, work: [w, h], target: [width, height], start: [x, y], reduced}, false);
+    const unit = map.width / picture.w, rise = map.height / picture.h;
+    return {texture: out.texture, width, height,
+            view: {...view, x: x * unit, y: y * rise, width: w * unit, height: h * rise}};
   }
 
   // ---- in parts, as time allows --------------------------------------------------------------------
 
   let job = null, shown = null, pending = null;  // what is being drawn; the newest picture; what the GPU works on
-  let pixels = FIRST, batch = 2 * PART;          // of a fast picture; fragments for one call of a full one
+  let pixels = options.pixels ?? FIRST, batch = 2 * PART;          // of a fast picture; fragments for one call of a full one
   let done = 0, fragments = 0;                   // share of the full picture; fragments of the newest picture
 
   // Remembers that the GPU is at work since `start`. `then` gets the ms that it took.

@@ -39,7 +39,8 @@ const RepairTab = (() => {
     const typed = number("Disparity, px (empty: as where the stroke begins)", null,
       value => { Model.brush.disparity = value; });
     const again = button("Solve again", () => Model.tell("run"), {class: "primary"});
-    const back = button("Undo", undo), clear = button("Clear", () => { Model.own().strokes.length = 0; Model.tell("strokes"); });
+    const back = button("Undo", undo);
+    const clear = button("Clear", () => { Model.own().strokes.length = 0; Model.tell("strokes"); });
 
     function words() {
       typed.hidden = Model.brush.kind !== "near";

@@ -36,11 +36,11 @@ const SaveTab = (() => {
     link.remove();
     setTimeout(() => URL.revokeObjectURL(address), 60000);
   }
-  async function save(from) {
+  async function save(from, wanted = body()) {
     from.disabled = true;
     Dom.say("Saving");
     try {
-      const file = await Api.exported(Model.run.id, body());
+      const file = await Api.exported(Model.run.id, wanted);
       download(file);
       Dom.toast(`Saved ${file.name}`);
       Dom.say(`Saved ${file.name}`);
@@ -54,9 +54,10 @@ const SaveTab = (() => {
       const {command, needs = [], saves = []} = await Api.command(Model.run.id, body());
       into.replaceChildren(make("pre", {tabindex: "0"}, command),
         ...(needs.length ? [hint(`It needs ${needs.join(", ")} in the folder where it runs.`)] : []),
-        ...saves.map(each => button(`Save ${each.name}`, async () => {
-          try { download(await Api.exported(Model.run.id, {look: {}, ...each})); } catch (error) { Dom.toast(error.message, true); }
-        })));
+        ...saves.map(each => {
+          const go = button(`Save ${each.name}`, () => save(go, {look: {}, ...each}));
+          return go;
+        }));
       await navigator.clipboard.writeText(command).then(() => Dom.toast("Command copied."),
         () => Dom.toast("The browser does not let the page copy: select the command."));
     } catch (error) {
@@ -73,12 +74,14 @@ const SaveTab = (() => {
 
   function build(root) {
     function fill() {
-      const all = Model.server.exports || [], groups = Object.keys(GROUPS).filter(what => all.some(each => each.what === what));
+      const all = Model.server.exports;
+      const groups = Object.keys(GROUPS).filter(what => all.some(each => each.what === what));
       if (!Model.shot || !groups.length) return root.replaceChildren(hint("Open a shot to save its depth."));
       if (!groups.includes(chosen.what)) chosen.what = groups[0];
       const mine = all.filter(each => each.what === chosen.what);
       const format = mine.find(each => each.suffix === chosen.suffix) || mine[0];
       if (chosen.suffix !== format.suffix) Object.assign(chosen, {suffix: format.suffix, options: {}});
+      const texts = mine.map(({suffix, label}) => [suffix, `${suffix}   ${label}`]);
       const reason = missing(chosen.what), command = make("div", {class: "command"});
       const go = button("Save", () => save(go), {class: "primary", disabled: Boolean(reason)});
       go.id = "save";
@@ -88,7 +91,7 @@ const SaveTab = (() => {
           Object.assign(chosen, {what, suffix: null, options: {}});
           fill();
         })),
-        section("Format", select("Format", mine.map(each => [each.suffix, `${each.suffix}   ${each.label}`]), format.suffix, suffix => {
+        section("Format", select("Format", texts, format.suffix, suffix => {
           Object.assign(chosen, {suffix, options: {}});
           fill();
         }), ...Object.entries(format.options || {}).map(([name, each]) => option(name, each))),

@@ -11,10 +11,11 @@ const SettingsTab = (() => {
       settings.range = pair[0] !== null && pair[1] !== null ? pair : null;
     }
     const searched = Model.details && Model.details.searched;
+    const [low, high] = searched ? searched.map(d => Units.minus(d.toFixed(1))) : [];
     return make("div", {},
       make("div", {class: "pair"}, number("From, px", pair[0], value => change(0, value), {placeholder: "auto"}),
            number("To, px", pair[1], value => change(1, value), {placeholder: "auto"})),
-      hint(searched ? `Empty: found in the picture. The last run searched ${searched.map(d => Units.minus(d.toFixed(1))).join(" to ")} px.`
+      hint(searched ? `Empty: found in the picture. The last run searched ${low} to ${high} px.`
                     : "Empty: found in the picture."));
   }
 
@@ -25,13 +26,18 @@ const SettingsTab = (() => {
       try {
         const {id, words} = await Api.calibration(input.files[0]);
         settings.calibration = id;
-        told.textContent = Model.calibration = words;
+        Model.calibration = words;
+        Model.tell("settings");
       } catch (error) {
         Dom.toast(error.message, true);
         input.value = "";
       }
     }});
-    return section("Calibration", input, told);
+    const none = button("Without calibration", () => {
+      settings.calibration = Model.calibration = null;
+      Model.tell("settings");
+    }, {class: "plain"});
+    return section("Calibration", input, told, settings.calibration ? none : null);
   }
 
   // name=value, one a line, for those who know the parameters
@@ -50,7 +56,8 @@ const SettingsTab = (() => {
     return make("details", {class: "fold"}, make("summary", {}, "More"),
       select("Views differ along", [["", "found by itself"], ["x", "x: left and right"], ["y", "y: up and down"]],
              settings.axis || "", set("axis")),
-      select("One picture holds both views", [["", "found by itself"], ["side-by-side", "side by side"], ["top-bottom", "one above the other"]],
+      select("One picture holds both views",
+             [["", "found by itself"], ["side-by-side", "side by side"], ["top-bottom", "one above the other"]],
              settings.layout || "", set("layout")),
       select("The first view in one file", [["", "found by itself"], ["left", "left"], ["right", "right"]],
              settings.first || "", set("first")),
@@ -61,15 +68,17 @@ const SettingsTab = (() => {
   // ---- runs ----
   function told(run) {
     const {preset, range: own, filter, set = {}, calibration: lens} = run.settings || {};
-    return [preset, own && `${own[0]} to ${own[1]} px`, filter && filter !== "none" && `filter ${filter}`, lens && "calibrated",
-            ...Object.entries(set).map(([name, value]) => `${name}=${value}`), run.hints && `${run.hints} ${run.hints === 1 ? "stroke" : "strokes"}`,
+    return [preset, own && `${own[0]} to ${own[1]} px`, filter && filter !== "none" && `filter ${filter}`,
+            lens && "calibrated", ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
+            run.hints && `${run.hints} ${run.hints === 1 ? "stroke" : "strokes"}`,
             run.seconds && `${run.seconds.toFixed(1)} s`].filter(Boolean).join(" \u00b7 ");
   }
   function runs() {
     const done = Model.shot ? Model.shot.runs.filter(run => run.state === "done") : [];
     if (done.length < 2) return null;
     const radio = (side, run, chosen, pick) => {
-      const input = make("input", {type: "radio", name: `run-${side}`, "aria-label": `${side}: run ${told(run)}`, change: pick});
+      const input = make("input",
+        {type: "radio", name: `run-${side}`, "aria-label": `${side}: run ${told(run)}`, change: pick});
       input.checked = chosen;
       return make("td", {}, input);
     };
@@ -86,6 +95,7 @@ const SettingsTab = (() => {
     const compare = make("div");
     function fill() {
       const {settings, server} = Model, shown = hint(wordsOf(server.presets, settings.preset));
+      const filters = [["", "as the preset has it"], ...server.filters.map(({name}) => [name, name])];
       const filtered = hint(wordsOf(server.filters, settings.filter || ""));
       root.replaceChildren(
         section("Camera", select("Preset", server.presets.map(({name}) => [name, name]), settings.preset, name => {
@@ -93,11 +103,10 @@ const SettingsTab = (() => {
           shown.textContent = wordsOf(server.presets, name);
         }), shown),
         section("Range of disparities", range(settings)),
-        section("Smoothing", select("Filter", [["", "as the preset has it"], ...server.filters.map(({name}) => [name, name])],
-          settings.filter || "", name => {
-            settings.filter = name || null;
-            filtered.textContent = wordsOf(server.filters, name);
-          }), filtered),
+        section("Smoothing", select("Filter", filters, settings.filter || "", name => {
+          settings.filter = name || null;
+          filtered.textContent = wordsOf(server.filters, name);
+        }), filtered),
         calibration(settings),
         more(settings),
         button("Run again", () => Model.tell("run"), {class: "primary wide", disabled: !Model.shot}),
@@ -105,7 +114,7 @@ const SettingsTab = (() => {
       update();
     }
     function update() { compare.replaceChildren(...[runs()].filter(Boolean)); }
-    Model.on("shot map", fill);
+    Model.on("shot map settings", fill);
     Model.on("runs other", update);
     fill();
   }

@@ -72,23 +72,34 @@ const Shaders = (() => {
     out vec4 cover;
     void main() { cover = vec4(slice_at(ivec2(gl_FragCoord.xy)).a, 0, 0, 0); }`;
 
-  // total += max(0, 1 - covered) slice
+  // total += max(0, 1 - covered) slice; of a slice that is sharp, the cover only
   const LAY = `${HEAD} ${SLICE}
-    uniform sampler2D covered;
+    uniform sampler2D covered; uniform bool sharp;
     out vec4 light;
     void main() {
       ivec2 at = ivec2(gl_FragCoord.xy);
-      light = max(1.0 - texelFetch(covered, at, 0).r, 0.0) * slice_at(at);
+      vec4 own = slice_at(at);
+      light = max(1.0 - texelFetch(covered, at, 0).r, 0.0) * (sharp ? own.aaaa : own);
     }`;
 
-  // From light / cover to sRGB. A pixel that no light reaches keeps its own colour.
+  // From light / cover to sRGB, at the size `target`. What is sharp is taken from the photo itself, and so is a pixel
+  // that no light reaches. `work` is the size of the sums.
   const DEVELOP = `${HEAD}
-    uniform sampler2D total, light; uniform ivec2 shift;
+    uniform sampler2D total, sharp, photo; uniform ivec2 work, target, start, picture; uniform bool reduced;
     out vec4 colour;
+    vec4 at(sampler2D sums, vec2 place) {
+      vec2 share = fract(place);
+      ivec2 low = max(ivec2(floor(place)), 0), high = min(ivec2(floor(place)) + 1, work - 1);
+      return mix(mix(texelFetch(sums, low, 0), texelFetch(sums, ivec2(high.x, low.y), 0), share.x),
+                 mix(texelFetch(sums, ivec2(low.x, high.y), 0), texelFetch(sums, high, 0), share.x), share.y);
+    }
     void main() {
-      ivec2 at = ivec2(gl_FragCoord.xy);
-      vec4 sum = texelFetch(total, at, 0);
-      vec3 v = clamp(sum.a > 1e-6 ? sum.rgb / sum.a : texelFetch(light, at + shift, 0).rgb, 0.0, 1.0);
+      vec2 fold = vec2(target) / vec2(work), place = gl_FragCoord.xy / fold;
+      vec2 shrink = vec2(textureSize(photo, 0)) / (vec2(picture) * fold);
+      vec3 own = textureLod(photo, (vec2(start) + place) / vec2(picture), log2(max(shrink.x, shrink.y))).rgb;
+      vec4 sum = reduced ? at(total, place - 0.5) + at(sharp, place - 0.5).r * vec4(own, 1)
+                         : texelFetch(total, ivec2(gl_FragCoord.xy), 0);
+      vec3 v = clamp(sum.a > 1e-6 ? sum.rgb / sum.a : own, 0.0, 1.0);
       vec3 curve = 1.055 * pow(max(v, 1e-6), vec3(1.0 / 2.4)) - 0.055;
       colour = vec4(mix(curve, v * 12.92, vec3(lessThanEqual(v, vec3(0.0031308)))), 1);
     }`;

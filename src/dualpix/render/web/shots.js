@@ -2,7 +2,7 @@
 const Shots = (() => {
   const {find, make, button} = Dom;
   const THUMB = 120;  // px
-  const thumbs = new Map();
+  const thumbs = new Map(), closed = new Set();
 
   const busy = shot => shot && shot.run && (shot.run.state === "waiting" || shot.run.state === "running");
 
@@ -10,7 +10,8 @@ const Shots = (() => {
   async function open(files) {
     const {limits} = Model.server, list = [...files];
     const large = list.find(file => file.size > limits.file_bytes);
-    if (large) return Dom.toast(`${large.name}: is larger than ${Math.round(limits.file_bytes / 1e6)} MB: open it with dualpix app FILE instead.`, true);
+    const most = `${Math.round(limits.file_bytes / 1e6)} MB`;
+    if (large) return Dom.toast(`${large.name}: is larger than ${most}: open it with dualpix app FILE instead.`, true);
     for (const shot of Pairing.shots(list)) await take(Api.open(shot, Model.settings));
     return undefined;
   }
@@ -27,10 +28,27 @@ const Shots = (() => {
   const sample = () => take(Api.sample());
 
   // ---- what the server tells ----
+  // Replies and events overtake each other, so the later state of a run stays: it waits, runs, and ends once.
+  const progressOf = run => ({waiting: 0, running: 1 + run.share}[run.state] ?? 3);
+  const later = (one, other) => (one && progressOf(one) > progressOf(other) ? one : other);
+  const age = runs => (runs.length ? +runs.at(-1).id.slice(1) : 0);
+
   function put(shot) {
     const known = Model.shots.get(shot.id);
-    if (known) Object.assign(known, shot); else Model.shots.set(shot.id, shot);
-    return Model.shots.get(shot.id);
+    if (!known) { Model.shots.set(shot.id, shot); return shot; }
+    const runs = (age(known.runs) > age(shot.runs) ? known : shot).runs
+      .map(run => later(known.runs.find(each => each.id === run.id), run));
+    return Object.assign(known, shot, {width: shot.width ?? known.width, height: shot.height ?? known.height,
+                                       camera: shot.camera || known.camera, runs, run: runs.at(-1) || null});
+  }
+  // All that the server knows, which has what was told before this page listened. `before`: shots known when it was
+  // asked.
+  function putAll(shots, before = []) {
+    for (const id of before) if (!shots.some(shot => shot.id === id)) gone(id);
+    for (const shot of shots) if (!closed.has(shot.id)) put(shot);
+    if (Model.shot) Loader.update(Model.shot); else Loader.show(Model.shots.values().next().value || null);
+    Model.tell("runs");
+    Model.tell("shots");
   }
   function hear(event) {
     const told = JSON.parse(event.data);
@@ -42,10 +60,10 @@ const Shots = (() => {
     }
     if (told.type === "run") ran(told.run);
   }
-  function ran(run) {
-    const shot = Model.shots.get(run.shot);
+  function ran(told) {
+    const shot = Model.shots.get(told.shot);
     if (!shot) return;
-    const at = shot.runs.findIndex(each => each.id === run.id), before = shot.runs[at];
+    const at = shot.runs.findIndex(each => each.id === told.id), before = shot.runs[at], run = later(before, told);
     if (at < 0) shot.runs.push(run); else shot.runs[at] = run;
     if (!shot.run || shot.run.id === run.id || at < 0) shot.run = run;
     if (Model.shot && Model.shot.id === shot.id) {
@@ -63,6 +81,7 @@ const Shots = (() => {
     if (run.state === "cancelled") Dom.say("The run was cancelled.");
   }
   function gone(id) {
+    closed.add(id);
     const order = [...Model.shots.keys()], at = order.indexOf(id);
     if (at < 0) return;
     Model.shots.delete(id);
@@ -82,11 +101,13 @@ const Shots = (() => {
     if (box.hidden) return;
     find("progress", box).hidden = failed;
     find("progress", box).value = run.share || 0;
-    find(".step", box).textContent = failed ? run.error : run.state === "waiting" ? "waiting for the run before it" : run.step || "starting";
+    const now = run.state === "waiting" ? "waiting for the run before it" : run.step || "starting";
+    find(".step", box).textContent = failed ? run.error : now;
     find(".percent", box).textContent = failed ? "" : `${Math.round(100 * (run.share || 0))} %`;
     find("button", box).hidden = failed;
   }
-  const cancel = () => Model.shot && busy(Model.shot) && Api.cancel(Model.shot.run.id).catch(error => Dom.toast(error.message, true));
+  const complain = error => Dom.toast(error.message, true);
+  function cancel() { if (busy(Model.shot)) Api.cancel(Model.shot.run.id).catch(complain); }
 
   async function run() {
     if (!Model.shot) return;
@@ -100,9 +121,10 @@ const Shots = (() => {
   // ---- film strip ----
   async function thumb(shot, canvas) {
     if (!shot.width) return;
+    const short = Math.min(shot.width, shot.height);
+    const step = Math.min(64, Math.max(1, Math.floor(short / THUMB)));
     if (!thumbs.has(shot.id))
-      thumbs.set(shot.id, Api.photo(shot.id, Math.min(64, Math.max(1, Math.floor(Math.min(shot.width, shot.height) / THUMB))))
-        .catch(() => { thumbs.delete(shot.id); return null; }));
+      thumbs.set(shot.id, Api.photo(shot.id, step).catch(() => { thumbs.delete(shot.id); return null; }));
     const found = await thumbs.get(shot.id);
     if (!found) return;
     const levels = Maps.brightness(found), [low, high, lift] = levels, shown = new Uint8ClampedArray(found.values);
@@ -118,15 +140,14 @@ const Shots = (() => {
     thumb(shot, canvas);
     const state = shot.run ? shot.run.state : "", shown = Model.shot && Model.shot.id === shot.id;
     const name = make("span", {class: "name"}, Units.shortName(shot.name));
-    const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null, title: shot.name,
-      click: () => Loader.show(shot)}, canvas, name);
-    const close = button("\u00d7", () => Api.close(shot.id).catch(error => Dom.toast(error.message, true)),
+    const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null,
+      title: shot.name, click: () => Loader.show(shot)}, canvas, name);
+    const close = button("\u00d7", () => Api.close(shot.id).catch(complain),
       {class: "close", "aria-label": `Close ${shot.name}`, title: "Close"});
     return make("li", {class: `shot ${state}`}, open, close);
   }
   function strip() {
-    const list = find("#strip"), focused = list.contains(document.activeElement) ? document.activeElement.closest("li") : null;
-    const at = focused ? [...list.children].indexOf(focused) : -1;
+    const list = find("#strip"), at = [...list.children].findIndex(each => each.contains(document.activeElement));
     list.replaceChildren(...[...Model.shots.values()].map(frame));
     if (at >= 0 && list.children[at]) find(".frame-button", list.children[at]).focus();
     const current = find("[aria-current]", list);
@@ -138,41 +159,13 @@ const Shots = (() => {
     if (to) Loader.show(to);
   }
 
-  // ---- dropping ----
-  async function entries(transfer) {
-    const found = [], roots = [...transfer.items].map(item => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter(Boolean);
-    const fileOf = entry => new Promise((done, fail) => { entry.file(done, fail); });
-    const listOf = reader => new Promise((done, fail) => { reader.readEntries(done, fail); });
-    if (!roots.length) return [...transfer.files];
-    for (const root of roots) {
-      if (root.isFile) found.push(await fileOf(root));
-      else for (const entry of await listOf(root.createReader())) if (entry.isFile) found.push(await fileOf(entry));
-    }
-    return found;
-  }
-  function wireDrop() {
-    let depth = 0;
-    const shade = find("#shade"), over = on => { shade.hidden = !on; };
-    const isFiles = event => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
-    addEventListener("dragenter", event => { if (isFiles(event)) { depth++; over(true); } });
-    addEventListener("dragleave", () => { depth = Math.max(0, depth - 1); if (!depth) over(false); });
-    addEventListener("dragover", event => { if (isFiles(event)) event.preventDefault(); });
-    addEventListener("drop", async event => {
-      if (!isFiles(event)) return;
-      event.preventDefault();
-      depth = 0;
-      over(false);
-      open(await entries(event.dataTransfer).catch(() => [...event.dataTransfer.files]));
-    });
-  }
-
   function start() {
     const input = find("#files");
     input.addEventListener("change", () => { open(input.files); input.value = ""; });
     for (const each of document.querySelectorAll(".open")) each.addEventListener("click", () => input.click());
     find("#sample").addEventListener("click", sample);
     find("#progress button").addEventListener("click", cancel);
-    wireDrop();
+    Drop(open);
     Model.on("shots shot", () => {
       strip();
       progress();
@@ -180,10 +173,15 @@ const Shots = (() => {
       document.body.classList.toggle("many", Model.shots.size > 1);
     });
     Model.on("run", run);
+    putAll(Model.server.shots);
     const events = Api.events();
     events.onmessage = hear;
-    events.onerror = () => { find("#lost").hidden = events.readyState !== EventSource.CLOSED && events.readyState !== EventSource.CONNECTING; };
-    events.onopen = () => { find("#lost").hidden = true; };
+    events.onerror = () => { find("#lost").hidden = false; };
+    events.onopen = async () => {
+      find("#lost").hidden = true;
+      const before = [...Model.shots.keys()];
+      putAll((await Api.state()).shots, before);
+    };
   }
-  return {start, open, sample, put, next, cancel, busy, pick: () => find("#files").click()};
+  return {start, open, sample, next, cancel, busy, pick: () => find("#files").click()};
 })();

@@ -112,7 +112,10 @@ const Stage = (() => {
   };
 
   stage.zoom = factor => gestures.pinch(factor, stage.view.stage.width / 2, stage.view.stage.height / 2, 0, 0);
-  stage.fit = () => { if (Model.view === "cloud" && stage.cloud) stage.cloud.reset(); else stage.view.fit(); stage.redraw(); };
+  stage.fit = () => {
+    if (Model.view === "cloud" && stage.cloud) stage.cloud.reset(); else stage.view.fit();
+    stage.redraw();
+  };
   stage.actual = () => { stage.view.zoomTo(1 / (window.devicePixelRatio || 1)); stage.redraw(); };
   stage.pan = (dx, dy) => gestures.pan(dx, dy, {});
 
@@ -120,7 +123,8 @@ const Stage = (() => {
   stage.move = (dx, dy) => {
     const {view} = stage, step = Math.max(1, Math.round(8 / view.scale));
     const [x, y] = stage.cursor || [view.x, view.y].map(Math.floor);
-    stage.cursor = [Math.min(view.width - 1, Math.max(0, x + dx * step)), Math.min(view.height - 1, Math.max(0, y + dy * step))];
+    const within = (at, size) => Math.min(size - 1, Math.max(0, at));
+    stage.cursor = [within(x + dx * step, view.width), within(y + dy * step, view.height)];
     view.reveal(...stage.cursor);
     if (tool().press) brush = {x: stage.cursor[0] + 0.5, y: stage.cursor[1] + 0.5, radius: Model.brush.radius};
     if (tool().drag && stage.drawing) tool().drag(...stage.cursor);
@@ -143,7 +147,7 @@ const Stage = (() => {
   stage.setLine = share => Model.set({line: Math.min(1, Math.max(0, share))});
 
   function wireHandle() {
-    handle.addEventListener("pointerdown", event => { handle.setPointerCapture(event.pointerId); event.preventDefault(); handle.focus(); });
+    handle.addEventListener("pointerdown", event => handle.setPointerCapture(event.pointerId));
     handle.addEventListener("pointermove", event => {
       if (!event.buttons) return;
       const [from, to] = ends();
@@ -167,6 +171,8 @@ const Stage = (() => {
       Dom.find("#nogl").hidden = false;
     }
     Model.most = stage.viewer.most;
+    canvas.addEventListener("webglcontextlost",
+      () => Dom.toast("The graphics card was reset: load the page again.", true));
     overlay = Overlay(Dom.find("#marks"));
     stage.lens = stage.viewer.gl ? Lens(stage.viewer.gl, stage.redraw) : null;
     Gestures(Dom.find("#marks"), gestures);
@@ -176,6 +182,7 @@ const Stage = (() => {
     Model.on("look tab strokes", stage.redraw);
     Model.on("shot", () => {
       for (const clear of ["setPhoto", "setMap", "setOther", "setConfidence"]) stage.viewer[clear](null);
+      if (stage.lens) stage.lens.load();
       if (Model.shot && Model.shot.width) stage.view.photo(Model.shot.width, Model.shot.height);
       stage.cursor = null;
       stage.redraw();

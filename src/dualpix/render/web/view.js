@@ -1,5 +1,5 @@
-// What part of the photo the window shows. Screen points are CSS px from the top left of the stage; photo points are px,
-// and the pixel (i, j) reaches from i to i + 1. screen = (photo - centre) scale + stage / 2
+// What part of the photo the window shows. Screen points are CSS px from the top left of the stage. Photo points are
+// px, and the pixel (i, j) reaches from i to i + 1. screen = (photo - centre) scale + stage / 2
 function View() {
   const MOST = 64;  // CSS px a photo px
   const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, stage: {width: 1, height: 1}, pad: 0};

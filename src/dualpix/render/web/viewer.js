@@ -10,7 +10,7 @@ function Viewer(canvas) {
                 confidence: Gl.picture(gl, 1, 1, new Uint8Array([255]), 1)};
   const textures = {...none, other: none.map};
   const ramps = Object.fromEntries(Colours.kinds.map(([kind]) => [kind, Gl.ramp(gl, Colours.ramp(kind))]));
-  const empty = gl.createVertexArray();
+  const empty = gl.createVertexArray(), most = gl.getParameter(gl.MAX_TEXTURE_SIZE);
 
   function replace(name, made, nothing) {
     if (textures[name] !== nothing) gl.deleteTexture(textures[name]);
@@ -30,8 +30,8 @@ function Viewer(canvas) {
     return ratio;
   }
 
-  // view: of View(). look: {left, right, line (CSS px), kind, range, iso, isoUnit, metric, stripes, mask, outside, levels,
-  // focused: {texture, x, y, width, height} or null}
+  // view: of View(). look: {left, right, line (CSS px), kind, range, iso, isoUnit, metric, stripes, mask, outside,
+  // levels, focused: {texture, x, y, width, height} or null}
   function draw(view, look) {
     const ratio = begin(), {metric, focused} = look;
     if (textures.photo === none.photo) {
@@ -56,10 +56,10 @@ function Viewer(canvas) {
 
   return {
     gl, textures, begin, draw,
-    most: gl.getParameter(gl.MAX_TEXTURE_SIZE),
+    most,
     setPhoto: setter("photo", none.photo, ({width, height, values}) => Gl.picture(gl, width, height, values, 4)),
-    setMap: setter("map", none.map, map => Gl.map(gl, map)),
-    setOther: setter("other", none.map, map => Gl.map(gl, map)),
+    setMap: setter("map", none.map, map => Gl.map(gl, map, most)),
+    setOther: setter("other", none.map, map => Gl.map(gl, map, most)),
     setConfidence: setter("confidence", none.confidence,
       ({width, height, values}) => Gl.picture(gl, width, height, values, 1)),
   };
