@@ -287,7 +287,7 @@ def test_numbers_from_exif_are_approximate():
 @pytest.mark.parametrize(
     ("camera", "says"),
     [
-        (camera_with(focus_distance=None), "no focus distance: give --focus-distance"),
+        (camera_with(focus_distance=None), "no focus distance: give the focus distance"),
         (camera_with(aperture=None), "no aperture"),
         (camera_with(focal_length=None), "no focal length"),
         (camera_with(sensor_width=None), "no size of the sensor"),
@@ -522,7 +522,7 @@ KNOWN = ("--known", "10,30=0.6", "--known", "60,30=2")
         ((*KNOWN, "--confidence", "map.tiff"), "map.tiff: has values from -1.5 to 2, but a confidence is from 0 to 1"),
         ((*KNOWN, "--relative"), "leave out --known"),
         ((*KNOWN, "--photo", "photo.png"), "--photo is for"),
-        ((*KNOWN, "--png", "mm"), "--png is for .png"),
+        ((*KNOWN, "--png", "mm"), "the option png is for .png"),
     ],
 )
 def test_depth_that_cannot_be(call, folder, options, says):
@@ -546,7 +546,7 @@ def test_depth_that_cannot_be(call, folder, options, says):
         ("z.tiff", ("--fov", "50"), "--fov is for .ply and .glb files"),
         ("z.exr", ("--fov", "50"), "--fov is for .ply and .glb files"),
         ("z.png", ("--png", "kitti"), "disparities"),
-        ("z.png", ("--near", "black"), "--png grey"),
+        ("z.png", ("--near", "black"), "set the option png to grey"),
         ("map.tiff", (), "is an input"),
         ("lens.json", (), "choose one of"),
     ],

@@ -54,7 +54,12 @@ if TYPE_CHECKING:
     type=click.Choice(["x", "y"]),
     help="Direction in which the views are shifted. By default it is detected; stereo presets take x.",
 )
-@click.option("--guide", type=file_path, metavar="IMAGE", help="Keep the edges of this image instead of those of LEFT.")
+@click.option(
+    "--guide",
+    type=file_path,
+    metavar="IMAGE",
+    help="Keep the edges of this image or raw file instead of those of LEFT.",
+)
 @click.option(
     "--filter",
     "smoothing",
