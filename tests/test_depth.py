@@ -31,6 +31,21 @@ def points(*distances, focus=1.0, a=2.0, v=0.0):
     return [Point(f"p{i}", z, float(disparity_at(z - v, focus, a))) for i, z in enumerate(distances)]
 
 
+def test_the_benchmark_knows_points_of_flat_places_only(benchmark_script):
+    """Where a near and a far surface meet, the truth of a pixel is not what the map around it shows."""
+    z = np.full((200, 300), 3.0, np.float32)
+    z[:, 150:] = 1
+    z[:, 140:160] = np.linspace(3, 0.5, 20)  # as a depth camera sees an edge
+    z[100, 100] = np.nan
+    sure = np.full(z.shape, 0.5)
+    sure[:, 130:170] = 0.9
+    found = benchmark_script("metric").known_points(z, sure)
+    assert [point[2] for point in found] == [1, 3]
+    for x, y, _ in found:
+        rows, columns = (slice(int(n) - 5, int(n) + 6) for n in (y, x))
+        assert np.ptp(z[rows, columns]) == 0
+
+
 # ---- the model -----------------------------------------------------------------------------------
 
 
