@@ -158,6 +158,8 @@ def xmp_properties(data):
             guid, (length, start) = rest[:32].decode(), struct.unpack(">II", rest[32:40])
             parts[start] = rest[40:]
         place += 2 + size
+    assert standard.startswith(b"<?xpacket begin=")
+    assert standard.endswith(b'<?xpacket end="w"?>')
     extended = b"".join(parts[start] for start in sorted(parts))
     assert len(extended) == length
     assert hashlib.md5(extended).hexdigest().upper() == guid
