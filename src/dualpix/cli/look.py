@@ -67,16 +67,18 @@ class Look(NamedTuple):
         from ..io.images import resampled
         from ..io.layers import Layers
         from ..io.photos import read_photo
+        from ..io.pictures import Origin, origin
         from ..types import same_size
 
-        photo = None
+        photo, kept = None, Origin()
         if self.photo is not None:
             layout, first = self.views or (None, None)
             photo = read_photo(self.photo, layout=layout, first=first)
             if self.views is not None:
                 photo = resampled(photo, (values.shape[0], values.shape[1]), self.photo, path)
             same_size((path, values.shape), (self.photo, photo.shape))
-        return Layers(values, unit, photo, confidence, self.fov)
+            kept = origin(self.photo, 1 if photo.ndim == 2 else 3)
+        return Layers(values, unit, photo, confidence, self.fov, origin=kept)
 
 
 def file_and_notes(path: str, layers: Layers, look: Look) -> tuple[bytes | memoryview, dict[str, Any]]:

@@ -11,12 +11,10 @@ import click
 from .options import (
     Command,
     file_path,
-    force_option,
-    json_option,
     output_option,
     point,
-    quiet_option,
     report,
+    report_options,
     threads_option,
 )
 from .progress import progress_bar
@@ -52,9 +50,7 @@ _HARDLY = 0.5  # px: smaller discs are hardly seen
 @click.option("--fade", type=int, metavar="N", help="Write N pictures, in which the focus moves from that of PHOTO.")
 @click.option("--linear", is_flag=True, help="PHOTO and OUT are linear light, not sRGB.")
 @threads_option
-@json_option
-@force_option
-@quiet_option
+@report_options
 def refocus(
     photo: str,
     map: str,
