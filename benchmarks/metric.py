@@ -9,7 +9,7 @@ over all pixels with known depth. Each column is a way to get metres:
 
 planes    calibrated with both planes; the map is corrected for the lens
 sensor    the same, with distances taken from the sensor (focal length 50 mm) instead of the lens
-points    two pixels of the scene whose true depth is given, near the 10th and 90th percentile of depth
+points    two pixels of flat places whose true depth is given, near the 10th and 90th percentile of depth
 focus     the focus distance, 1 m, and the one of these pixels that is farther from it in diopters
 exif      focal length, aperture, focus distance and sensor of the camera, nothing measured
 none      1 m everywhere: what a column must beat
@@ -34,6 +34,7 @@ PLANES = {"0600": 0.6, "1500": 1.5}  # folder: distance, m
 CAMERA = Shot(focal_length=50, aperture=4, focus_distance=1.0, sensor_width=36)
 BORDER = 0.05  # share of width and height of a plane that is left out at every side
 NEAREST, FARTHEST = 0.1, 10.0  # m; other depths are unknown
+FLAT = 0.05  # relative difference of the depths around a known point
 
 
 def truth(folder: Path, shape: tuple[int, int]) -> np.ndarray:
@@ -46,10 +47,15 @@ def truth(folder: Path, shape: tuple[int, int]) -> np.ndarray:
 
 
 def known_points(z: np.ndarray, confidence: np.ndarray) -> list[tuple[float, float, float]]:
-    """The near and the far one of two pixels whose depth a user might have measured: sure ones, 40 px from the edge."""
+    """The near and the far one of two pixels whose depth a user might have measured.
+
+    They are sure, 40 px from the border, and all depths around them are within 5 %: nobody measures an edge.
+    """
     inner = np.zeros(z.shape, bool)
     inner[40:-40, 40:-40] = True
-    usable = inner & np.isfinite(z)
+    around = np.ones((11, 11), np.uint8)  # px, whose median a known point takes
+    nearest, farthest = cv2.erode(np.nan_to_num(z), around), cv2.dilate(np.nan_to_num(z, nan=np.inf), around)
+    usable = inner & (farthest - nearest < FLAT * farthest)
     usable &= confidence >= np.quantile(confidence[usable], 0.7)
     found = []
     for percent in (10, 90):

@@ -68,9 +68,9 @@ def maps(left: Image, right: Image) -> Iterator[tuple[str, Image]]:
     filtered = [grey(view) for view in samples]
     yield "the pair before the filter", matched(gamma(left), gamma(right))
     yield "filter 1 2 1, full size", matched(*map(gamma, filtered))
-    yield "the filter, linear light", matched(*(np.clip(view, 0, 1) for view in filtered))
     picture = demosaiced(sum(samples) / 2, rawpy.DemosaicAlgorithm.AHD)
     yield "the same, colour picture as guide", matched(*map(gamma, filtered), guide=gamma(picture))
+    yield "the filter, linear light", matched(*(np.clip(view, 0, 1) for view in filtered))
     for name, kind in (("AHD", rawpy.DemosaicAlgorithm.AHD), ("bilinear", rawpy.DemosaicAlgorithm.LINEAR)):
         yield f"{name} demosaicing", matched(*(gamma(demosaiced(view, kind)) for view in samples))
     half = matched(*(gamma(binned(view)) for view in samples))

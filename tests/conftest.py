@@ -1,7 +1,9 @@
 """What several test files share: where real captures are, running a command, and small textured pairs."""
 
+import importlib
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,16 @@ from dualpix.method.search import Span
 from dualpix.types import Planes
 
 ROOT = Path(__file__).resolve().parent.parent
+# What _core.aggregate needs beside its maps and messages, for one plain pass.
+PLAIN_PASS = {
+    "penalty": 1,
+    "disparity": None,
+    "robust_tau": 0,
+    "scale": 1,
+    "jump_penalty": 0,
+    "farthest": 0,
+    "threads": 1,
+}
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +43,17 @@ def ablation():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def benchmark_script(monkeypatch):
+    """Import a script of benchmarks/ by name. It and what it imports from there are forgotten afterwards."""
+    folder, before = ROOT / "benchmarks", set(sys.modules)
+    monkeypatch.syspath_prepend(folder)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if (folder / f"{name}.py").is_file():
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """The ablation and tuning benchmarks: their rows fit this version, and their tables say what they measured."""
 
 import re
-import sys
-from importlib import import_module
 from types import SimpleNamespace
 
 import cv2
@@ -10,7 +8,6 @@ import numpy as np
 import pytest
 
 import dualpix
-from conftest import ROOT
 
 
 @pytest.fixture
@@ -76,11 +73,8 @@ def test_says_in_one_sentence_what_is_wrong(ablation, tmp_path, capsys, options,
 
 
 @pytest.fixture
-def tune(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    yield import_module("tune")
-    for name in ("tune", "ablation"):
-        sys.modules.pop(name, None)
+def tune(benchmark_script):
+    return benchmark_script("tune")
 
 
 def set_of(tune, name, scenes):

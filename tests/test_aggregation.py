@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import reference
 import reference_stereo
+from conftest import PLAIN_PASS
 from dualpix import _core
 from dualpix.method import aggregate as aggregation
 from dualpix.method.aggregate import edge_weights
@@ -48,16 +49,7 @@ def minimizer(A, B):
 
 
 def one_pass(*maps, messages, **changes):
-    rest = {
-        "penalty": 1,
-        "disparity": None,
-        "robust_tau": 0,
-        "scale": 1,
-        "jump_penalty": 0,
-        "farthest": 0,
-        "threads": 1,
-    }
-    _core.aggregate(*maps, messages=messages, **(rest | changes))
+    _core.aggregate(*maps, messages=messages, **(PLAIN_PASS | changes))
 
 
 def edge_codes(guide, paths=8, sigma=4.0):

@@ -8,6 +8,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
+from conftest import PLAIN_PASS
 from dualpix import ParameterError, _core
 from dualpix.params import preset
 
@@ -117,14 +118,5 @@ def test_an_enum_is_no_number_and_no_name(wrong):
         with pytest.raises(TypeError, match="incompatible function arguments"):
             _core.match(*MAPS[:4], **numbers, **rows, **(kinds | {name: wrong}))
     weights = np.zeros((4, 4, 5), np.uint16)
-    rest = {
-        "penalty": 1,
-        "disparity": None,
-        "robust_tau": 0,
-        "scale": 1,
-        "jump_penalty": 0,
-        "farthest": 0,
-        "threads": 1,
-    }
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _core.aggregate(*MAPS[:2], weights, *MAPS[2:4], messages=wrong, **rest)
+        _core.aggregate(*MAPS[:2], weights, *MAPS[2:4], messages=wrong, **PLAIN_PASS)

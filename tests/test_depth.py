@@ -31,6 +31,21 @@ def points(*distances, focus=1.0, a=2.0, v=0.0):
     return [Point(f"p{i}", z, float(disparity_at(z - v, focus, a))) for i, z in enumerate(distances)]
 
 
+def test_the_benchmark_knows_points_of_flat_places_only(benchmark_script):
+    """Where a near and a far surface meet, the truth of a pixel is not what the map around it shows."""
+    z = np.full((200, 300), 3.0, np.float32)
+    z[:, 150:] = 1
+    z[:, 140:160] = np.linspace(3, 0.5, 20)  # as a depth camera sees an edge
+    z[100, 100] = np.nan
+    sure = np.full(z.shape, 0.5)
+    sure[:, 130:170] = 0.9
+    found = benchmark_script("metric").known_points(z, sure)
+    assert [point[2] for point in found] == [1, 3]
+    for x, y, _ in found:
+        rows, columns = (slice(int(n) - 5, int(n) + 6) for n in (y, x))
+        assert np.ptp(z[rows, columns]) == 0
+
+
 # ---- the model -----------------------------------------------------------------------------------
 
 
@@ -287,7 +302,7 @@ def test_numbers_from_exif_are_approximate():
 @pytest.mark.parametrize(
     ("camera", "says"),
     [
-        (camera_with(focus_distance=None), "no focus distance: give --focus-distance"),
+        (camera_with(focus_distance=None), "no focus distance: give the focus distance"),
         (camera_with(aperture=None), "no aperture"),
         (camera_with(focal_length=None), "no focal length"),
         (camera_with(sensor_width=None), "no size of the sensor"),
@@ -522,7 +537,7 @@ KNOWN = ("--known", "10,30=0.6", "--known", "60,30=2")
         ((*KNOWN, "--confidence", "map.tiff"), "map.tiff: has values from -1.5 to 2, but a confidence is from 0 to 1"),
         ((*KNOWN, "--relative"), "leave out --known"),
         ((*KNOWN, "--photo", "photo.png"), "--photo is for"),
-        ((*KNOWN, "--png", "mm"), "--png is for .png"),
+        ((*KNOWN, "--png", "mm"), "the option png is for .png"),
     ],
 )
 def test_depth_that_cannot_be(call, folder, options, says):
@@ -546,7 +561,7 @@ def test_depth_that_cannot_be(call, folder, options, says):
         ("z.tiff", ("--fov", "50"), "--fov is for .ply and .glb files"),
         ("z.exr", ("--fov", "50"), "--fov is for .ply and .glb files"),
         ("z.png", ("--png", "kitti"), "disparities"),
-        ("z.png", ("--near", "black"), "--png grey"),
+        ("z.png", ("--near", "black"), "set the option png to grey"),
         ("map.tiff", (), "is an input"),
         ("lens.json", (), "choose one of"),
     ],

@@ -13,13 +13,15 @@ import xml.etree.ElementTree as ElementTree
 import cv2
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms, ImageOps
+from PIL.TiffImagePlugin import IFDRational
 
 from dualpix import cli
 from dualpix.errors import DualpixError, InputError, OutputError, ParameterError
-from dualpix.io import _exr, _glb, encode_map, formats, probe, read_map, write_map
+from dualpix.io import _exr, _glb, formats, probe, read_image, read_map, write_map
 from dualpix.io._cloud import cloud, mesh
 from dualpix.io.layers import Layers
+from dualpix.io.orientation import as_stored
 from dualpix.io.recorded import read_recorded
 from dualpix.io.srgb import linear
 
@@ -156,6 +158,8 @@ def xmp_properties(data):
             guid, (length, start) = rest[:32].decode(), struct.unpack(">II", rest[32:40])
             parts[start] = rest[40:]
         place += 2 + size
+    assert standard.startswith(b"<?xpacket begin=")
+    assert standard.endswith(b'<?xpacket end="w"?>')
     extended = b"".join(parts[start] for start in sorted(parts))
     assert len(extended) == length
     assert hashlib.md5(extended).hexdigest().upper() == guid
@@ -217,14 +221,83 @@ def test_dynamic_depth_of_infinity_and_of_disparities(path):
     assert (float(found["Near"]), float(found["Far"]), "Units" in found) == (1, 4, False)
 
 
-@pytest.mark.skipif(shutil.which("exiftool") is None, reason="exiftool is not installed")
-def test_dynamic_depth_by_exiftool(path):
+def exiftool(*arguments):
+    """What exiftool prints."""
+    return subprocess.run(["exiftool", *arguments], capture_output=True, check=True).stdout
+
+
+def test_dynamic_depth_by_independent_readers(path):
+    """An XML reader, always. And exiftool where it is installed, which must find the same."""
     write_map(path(".jpg"), Z, unit="m", photo=PHOTO, confidence=SURE)
-    tags = json.loads(subprocess.run(["exiftool", "-j", "-XMP:all", path(".jpg")], capture_output=True).stdout)[0]
-    assert (tags["Format"], tags["Units"], tags["Mime"]) == ("RangeInverse", "m", "image/png")
-    data = subprocess.run(["exiftool", "-b", "-XMP-GDepth:DepthImage", path(".jpg")], capture_output=True).stdout
-    properties = {"Near": tags["Near"], "Far": tags["Far"], "Data": base64.b64encode(data)}
-    np.testing.assert_allclose(depth_of(properties), Z, rtol=2e-4)
+    with open(path(".jpg"), "rb") as file:
+        found = [xmp_properties(file.read())]
+    if shutil.which("exiftool"):
+        (tags,) = json.loads(exiftool("-j", "-XMP:all", path(".jpg")))
+        images = {"Data": "DepthImage", "Confidence": "Confidence"}
+        binary = {name: exiftool("-b", f"-XMP-GDepth:{tag}", path(".jpg")) for name, tag in images.items()}
+        found.append(tags | {name: base64.b64encode(data) for name, data in binary.items()})
+    for properties in found:
+        assert (properties["Format"], properties["Units"], properties["Mime"]) == ("RangeInverse", "m", "image/png")
+        np.testing.assert_allclose(depth_of(properties), Z, rtol=2e-4)
+        sure = np.asarray(Image.open(io.BytesIO(base64.b64decode(properties["Confidence"]))))
+        np.testing.assert_array_equal(sure, np.rint(255 * SURE))
+
+
+# ---- what the photo with depth keeps -------------------------------------------------------------
+
+
+TAGS = ("-Make", "-FNumber", "-Orientation", "-ProfileDescription", "-Near")
+
+
+def taken_photo(path, image, orientation):
+    """A JPEG as a camera writes it: stored turned, with maker, aperture and an sRGB profile."""
+    tags = Image.Exif()
+    tags[274], tags[271] = orientation, "Maker"
+    tags.get_ifd(34665)[33437] = IFDRational(18, 10)
+    icc = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    Image.fromarray(as_stored(image, orientation)).save(path, quality=98, exif=tags, icc_profile=icc)
+    return icc
+
+
+@pytest.mark.parametrize("orientation", [1, 3, 6])
+@pytest.mark.parametrize("way", ["python", "command"])
+def test_dynamic_depth_keeps_exif_and_profile(tmp_path, path, orientation, way):
+    smooth = cv2.GaussianBlur(PHOTO, (0, 0), 3)
+    photo = tmp_path / "photo.jpg"
+    icc = taken_photo(photo, smooth, orientation)
+    if way == "python":
+        write_map(path(".jpg"), Z, unit="m", photo=photo)
+    else:
+        write_map(path(".tiff"), 1 / Z)
+        known = ["--known", f"5,5={Z[5, 5]}", "--known", f"40,30={Z[30, 40]}"]
+        assert cli.main(["depth", path(".tiff"), "-o", path(".jpg"), "--photo", str(photo), *known, "--quiet"]) == 0
+    with Image.open(path(".jpg")) as found:
+        tags = found.getexif()
+        assert (tags[271], tags.get_ifd(34665)[33437], found.info["icc_profile"]) == ("Maker", 1.8, icc)
+        assert tags[274] == 1  # the pixels are upright, so viewers must not turn them again
+        seen = np.asarray(ImageOps.exif_transpose(found))
+    assert np.abs(seen.astype(int) - smooth).max() < 12
+    np.testing.assert_array_equal(read_image(path(".jpg")).shape, smooth.shape)
+    with open(path(".jpg"), "rb") as file:
+        np.testing.assert_allclose(depth_of(xmp_properties(file.read())), Z, rtol=0.04)
+    if shutil.which("exiftool"):
+        (tags,) = json.loads(exiftool("-j", "-n", *TAGS, path(".jpg")))
+        assert [tags[name[1:]] for name in TAGS[:3]] == ["Maker", 1.8, 1]
+        assert (tags["ProfileDescription"], "Near" in tags) == ("sRGB built-in", True)
+        said = [
+            set(exiftool("-validate", "-warning", "-a", "-s3", each).splitlines()[1:]) for each in (photo, path(".jpg"))
+        ]
+        assert said[1] <= said[0]  # nothing wrong but what was wrong with the photo
+
+
+def test_dynamic_depth_of_a_grey_photo_keeps_its_profile(tmp_path, path):
+    """A grey profile does not fit colours, so the photo stays grey."""
+    icc = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    icc[16:20] = b"GRAY"
+    Image.fromarray(PHOTO[..., 0]).save(tmp_path / "grey.png", icc_profile=bytes(icc))
+    write_map(path(".jpg"), Z, unit="m", photo=tmp_path / "grey.png")
+    with Image.open(path(".jpg")) as found:
+        assert (found.mode, found.info["icc_profile"]) == ("L", bytes(icc))
 
 
 # ---- points and meshes ---------------------------------------------------------------------------
@@ -303,17 +376,17 @@ def test_points_of_metres_from_the_sensor_are_seen_from_the_lens():
     ("suffix", "options", "says"),
     [
         (".jpg", {}, "give the photo too"),
-        (".jpg", {"photo": "p.png"}, "photo: is an array of shape ()"),
+        (".jpg", {"photo": "p.png"}, "p.png: no such file"),
         (".jpg", {"photo": np.zeros((35, 50, 4), np.uint8)}, "photo: is an array of shape"),
         (".ply", {"photo": np.zeros((35, 50, 3), np.int64)}, "photo: "),
         (".jpg", {"photo": PHOTO * 1.0}, "photo: "),
         (".jpg", {"photo": PHOTO, "confidence": 1}, "the confidence has shape ()"),
         (".jpg", {"photo": PHOTO, "confidence": 2 * SURE}, "a confidence is from 0 to 1"),
-        (".tiff", {"png": "grey"}, "--png is for"),
-        (".exr", {"near": "white"}, "--near is for"),
+        (".tiff", {"png": "grey"}, "the option png is for"),
+        (".exr", {"near": "white"}, "the option near is for"),
         (".png", {"png": "mm"}, "metres"),
         (".png", {"png": "kitti", "unit": "m"}, "disparities"),
-        (".png", {"near": "white"}, "--png grey"),
+        (".png", {"near": "white"}, "set the option png to grey"),
         (".png", {"png": "gray"}, "png must be one of"),
         (".png", {"unit": "feet"}, "unit must be one of"),
         (".ply", {"fov": 0}, "between 0 and 180"),
@@ -322,13 +395,14 @@ def test_points_of_metres_from_the_sensor_are_seen_from_the_lens():
     ],
 )
 def test_what_cannot_be_written(path, suffix, options, says):
-    with pytest.raises(DualpixError, match=re.escape(says)):
+    with pytest.raises(DualpixError, match=re.escape(says)) as found:
         write_map(path(suffix), D, **options)
+    assert "--" not in str(found.value)  # the sentence is for callers of Python, too
 
 
 def test_bad_style_is_a_parameter_error():
     with pytest.raises(ParameterError, match="near must be one of white, black"):
-        encode_map("a.png", D, png="grey", near="grey")
+        write_map("a.png", D, png="grey", near="grey")
 
 
 # ---- the commands --------------------------------------------------------------------------------

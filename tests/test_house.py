@@ -1,6 +1,8 @@
 """Rules of the house that a machine can check: nothing grows too long, no module depends on too many."""
 
 import ast
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,25 @@ def test_modules_import_few_siblings(path):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             siblings |= {node.module.partition(".")[0]} if node.module else {each.name for each in node.names}
     assert len(siblings) <= MOST_SIBLINGS, sorted(siblings)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or not (ROOT / ".ci/run").is_file(), reason="needs bash and .ci/run")
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_continuous_integration_goes_on_without_exiftool(tmp_path, outcome):
+    """apt-get is asked for it, and whatever it answers, lint and tests run. The commands are stand-ins."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/run", tmp_path / ".ci/run")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("bash", "dirname", "timeout"):
+        (programs / name).symlink_to(shutil.which(name))
+    for name, code, says in (("make", 0, ""), ("apt-get", outcome, ""), ("id", 0, "echo 0")):
+        (programs / name).write_text(
+            f'#!{shutil.which("bash")}\necho "{name} $*" >> {tmp_path}/log\n{says}\nexit {code}\n'
+        )
+        (programs / name).chmod(0o755)
+    done = subprocess.run([programs / "bash", tmp_path / ".ci/run"], env={"PATH": str(programs)}, capture_output=True)
+    called = [line for line in (tmp_path / "log").read_text().splitlines() if not line.startswith("id ")]
+    assert (done.returncode, called[0], called[-2:]) == (0, "apt-get -qq update", ["make lint", "make test"])
+    assert any("install" in line and "libimage-exiftool-perl" in line for line in called) == (outcome == 0)
+    assert done.stderr.decode() == ("" if outcome == 0 else "exiftool is missing and cannot be installed\n")

@@ -54,7 +54,7 @@ def test_grey_levels_become_metres(call, folder):
 
 def test_a_photo_with_depth_but_without_sidecar(call, folder):
     write_map("a.jpg", np.ones((60, 80)), photo=np.zeros((60, 80), np.uint8))
-    assert call("info", "a.jpg")[1] == "a.jpg: JPEG 80x60 RGB uint8, with depth inside\n"
+    assert call("info", "a.jpg")[1] == "a.jpg: JPEG 80x60 grey uint8, with depth inside\n"
 
 
 def test_infinity_is_not_nan(call, folder):

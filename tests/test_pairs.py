@@ -5,6 +5,7 @@ import io
 import json
 
 import cv2
+import imagecodecs
 import numpy as np
 import pytest
 import tifffile
@@ -131,7 +132,11 @@ def test_the_map_of_one_file_is_that_of_two(tmp_path, call):
 
 
 BAD = {
-    "plain": (by_opencv(".png", LEFT), {}, r"is one picture: give the other view too, or --layout side-by-side or top"),
+    "plain": (
+        by_opencv(".png", LEFT),
+        {},
+        r"is one picture: give the other view too, or the layout, side-by-side or top",
+    ),
     "odd": (by_opencv(".png", LEFT[:, :79]), {"layout": "side-by-side"}, r"its width, 79, is odd and cannot be halved"),
     "no image": (b"nothing of the kind", {}, r"is in none of the formats read here"),
     "empty": (b"", {}, r"is empty: copy or export it again"),
@@ -205,9 +210,7 @@ def test_the_photo_of_one_file_is_that_of_its_map(tmp_path):
 
 
 def test_a_turned_mpo_is_upright_as_photo(tmp_path):
-    orientation = Image.Exif()
-    orientation[274] = 6
-    path = save(tmp_path, mpo(LEFT, RIGHT, exif=orientation), "turned.mpo")
+    path = save(tmp_path, mpo(LEFT, RIGHT, exif=turned(6)), "turned.mpo")
     assert np.abs(read_photo(path).astype(int) - upright(LEFT, 6)).max() <= 3
 
 
@@ -254,8 +257,13 @@ def test_a_guide_of_another_size_is_resampled(tmp_path, scale):
 
 y, x = np.mgrid[0:37, 0:53]
 PHOTO = np.dstack([x * 4, y * 6, np.full_like(x, 90)]).astype(np.uint8)
-SIDEWAYS = Image.Exif()
-SIDEWAYS[274] = 6
+
+
+def turned(orientation):
+    """EXIF data with this orientation. Pillow takes it out when it writes an AVIF."""
+    data = Image.Exif()
+    data[274] = orientation
+    return data
 
 
 def by_pillow(kind, image=PHOTO, **options):
@@ -271,12 +279,12 @@ def jp2(image, suffix=".jp2"):
 FILES = {
     "lossless.webp": (by_pillow("WEBP", lossless=True), 0, 1),
     "lossy.webp": (by_pillow("WEBP", quality=98), 8, 1),
-    "turned.webp": (by_pillow("WEBP", upright(PHOTO, 8), lossless=True, exif=SIDEWAYS), 0, 6),
+    "turned.webp": (by_pillow("WEBP", upright(PHOTO, 8), lossless=True, exif=turned(6)), 0, 6),
     "photo.bmp": (by_pillow("BMP"), 0, 1),
     "photo.jp2": (by_pillow("JPEG2000", irreversible=False), 0, 1),
     "opencv.jp2": (jp2(PHOTO), 0, 1),
     "photo.avif": (by_pillow("AVIF", quality=100, subsampling="4:4:4"), 4, 1),
-    "turned.avif": (by_pillow("AVIF", upright(PHOTO, 8), quality=100, subsampling="4:4:4", exif=SIDEWAYS), 4, 6),
+    "turned.avif": (by_pillow("AVIF", upright(PHOTO, 8), quality=100, subsampling="4:4:4", exif=turned(6)), 4, 6),
 }
 
 
@@ -321,15 +329,92 @@ def test_sizes_are_checked_before_pixels_are_decoded(tmp_path, monkeypatch):
 def test_kinds_that_are_refused(tmp_path):
     animated = io.BytesIO()
     Image.fromarray(PHOTO).save(animated, "WEBP", save_all=True, append_images=[Image.fromarray(PHOTO // 2)])
-    mirrored = Image.Exif()
-    mirrored[274] = 2
-    for data, said in {
-        animated.getvalue(): "is an animated WebP",
-        by_pillow("AVIF", exif=mirrored): "is stored mirrored, so left and right are not known",
-        FILES["photo.avif"][0].replace(b"\x03\x08\x08\x08", b"\x03\x0a\x0a\x0a"): "is a 10-bit AVIF",
-    }.items():
+    false_depth = FILES["photo.avif"][0].replace(b"\x03\x08\x08\x08", b"\x03\x0a\x0a\x0a")
+    for data, said in {animated.getvalue(): "is an animated WebP", false_depth: "is damaged"}.items():
         with pytest.raises(InputError, match=said):
             read_image(save(tmp_path, data))
+
+
+# ---- AVIF of more bits, turned and mirrored ------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [10, 12])
+@pytest.mark.parametrize("stated", [True, False])
+def test_avif_of_more_bits(tmp_path, bits, stated):
+    """Written by imagecodecs, without loss. `stated` is whether the property pixi says how many bits there are."""
+    full = 2**bits - 1
+    codes = np.random.default_rng(bits).integers(0, full + 1, PHOTO.shape, np.uint16)
+    codes[0, 0], codes[0, 1] = 0, full
+    data = imagecodecs.avif_encode(codes, level=100, bitspersample=bits, pixelformat="444")
+    np.testing.assert_array_equal(imagecodecs.avif_decode(data), codes)
+    assert data.count(b"pixi") == 1
+    path = save(tmp_path, data if stated else data.replace(b"pixi", b"free"), "photo.avif")
+    info, found = probe(path), read_image(path)
+    assert (info.width, info.height, info.dtype, found.dtype) == (53, 37, "uint16", np.uint16)
+    assert (found[0, 0].tolist(), found[0, 1].tolist()) == ([0] * 3, [65535] * 3)
+    np.testing.assert_array_equal(np.rint(found / 65535 * full), codes)
+
+
+def test_a_grey_avif_of_10_bits(tmp_path):
+    codes = np.arange(37 * 53, dtype=np.uint16).reshape(37, 53) % 1024
+    data = imagecodecs.avif_encode(codes, level=100, bitspersample=10, pixelformat="400")
+    found = read_image(save(tmp_path, data, "grey.avif"))
+    np.testing.assert_array_equal(np.rint(found / 65535 * 1023), np.dstack([codes] * 3))
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_avif_in_every_orientation(tmp_path, orientation):
+    """Pillow writes the EXIF orientation as the properties irot and imir."""
+    stored = as_stored(PHOTO, orientation)
+    data = by_pillow("AVIF", stored, quality=100, subsampling="4:4:4", exif=turned(orientation))
+    assert (b"irot" in data, b"imir" in data) == (orientation in (3, 5, 6, 7, 8), orientation in (2, 4, 5, 7))
+    path = save(tmp_path, data, "photo.avif")
+    assert np.abs(read_image(path).astype(int) - PHOTO).max() <= 4
+    info = probe(path)
+    assert (info.width, info.height, info.orientation) == (*stored.shape[1::-1], orientation)
+
+
+def test_the_map_of_a_mirrored_avif_pair_is_mirrored(tmp_path):
+    """As that of a JPEG pair is: the views are matched as stored, so larger is nearer."""
+    maps = []
+    for orientation in (1, 2):
+        files = [
+            save(
+                tmp_path,
+                by_pillow("AVIF", np.dstack([view] * 3), quality=100, exif=turned(orientation)),
+                f"{name}.avif",
+            )
+            for name, view in (("l", LEFT), ("r", RIGHT))
+        ]
+        maps.append(dualpix.disparity(*files, axis="x", range=(-4, 4)).disparity)
+    assert np.ptp(maps[0]) > 0
+    np.testing.assert_array_equal(maps[1], maps[0][:, ::-1])
+
+
+@pytest.mark.parametrize(("axis", "orientation"), [(0, 4), (1, 2)])
+def test_a_mirrored_heic(tmp_path, axis, orientation):
+    """libheif turns it upright, and so the header must say the same."""
+    pytest.importorskip("pi_heif")
+    path = save(tmp_path, HEIC.replace(b"irot\x03", b"imir" + bytes([axis])), "photo.heic")
+    info = probe(path)
+    assert (info.width, info.height, info.orientation) == (24, 16, orientation)
+    assert np.abs(read_image(path).astype(int) - upright(HEIC_STORED, orientation)).max() <= 8
+
+
+def test_a_heic_that_is_mirrored_before_it_is_turned(tmp_path):
+    """The properties count in the order of the file: libheif does it so."""
+    pi_heif = pytest.importorskip("pi_heif")
+    # pixi, the fifth property, becomes imir and is moved behind clap, the fourth.
+    data = HEIC.replace(b"pixi\0\0\0\0\x03\x08\x08\x08", b"imir\x01" + bytes(7))
+    data = data.replace(b"\x81\x02\x03\x05\x84\x86", b"\x81\x02\x03\x84\x85\x86")
+    for turn in range(4):
+        changed = data.replace(b"irot\x03", b"irot" + bytes([turn]))
+        path = save(tmp_path, changed, f"{turn}.heic")
+        shown = np.array(pi_heif.open_heif(changed))
+        np.testing.assert_array_equal(read_image(path), shown)
+        wanted = np.rot90(HEIC_STORED[:, ::-1], turn)
+        assert np.abs(shown.astype(int) - wanted).max() <= 8
+        assert np.abs(upright(HEIC_STORED, probe(path).orientation) - wanted).max() == 0
 
 
 # 24x16 pixels, red grows along x and green along y, stored to be turned by 90 degrees; written by libheif.
@@ -348,14 +433,16 @@ HEIC = base64.b64decode(
 )
 
 
+y, x = np.mgrid[0:16, 0:24]
+HEIC_STORED = np.dstack([x * 10, y * 15, np.full_like(x, 90)])
+
+
 def test_heic(tmp_path):
     pytest.importorskip("pi_heif")
     path = save(tmp_path, HEIC, "photo.heic")
     info = probe(path)
     assert (info.width, info.height, info.orientation) == (24, 16, 6)
-    y, x = np.mgrid[0:16, 0:24]
-    stored = np.dstack([x * 10, y * 15, np.full_like(x, 90)])
-    assert np.abs(read_image(path).astype(int) - upright(stored, 6)).max() <= 8
+    assert np.abs(read_image(path).astype(int) - upright(HEIC_STORED, 6)).max() <= 8
 
 
 def test_damaged_metadata_of_a_heic_does_no_harm(tmp_path):
@@ -413,7 +500,7 @@ def test_info_of_a_json_that_is_no_calibration(tmp_path, call):
 
 
 def test_damaged_tags_count_as_absent(tmp_path):
-    block = by_pillow("JPEG", exif=SIDEWAYS)
+    block = by_pillow("JPEG", exif=turned(6))
     start = block.index(b"Exif\0\0") + 6
     rng = np.random.default_rng(0)
     for _ in range(200):

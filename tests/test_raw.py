@@ -13,6 +13,8 @@ import tifffile
 import dualpix
 from dualpix import InputError, ParameterError
 from dualpix.io import probe, raw, read_image, read_one, read_pair
+from dualpix.io.orientation import upright
+from dualpix.io.photos import read_photo
 from dualpix.io.raw import files
 from dualpix.io.raw.sides import find_sides
 from dualpix.io.raw.split import halves
@@ -215,6 +217,14 @@ def test_the_views_are_turned_as_the_camera_says(write):
     np.testing.assert_array_equal(turned, np.rot90(upright, -1))
 
 
+@pytest.mark.parametrize("orientation", [3, 6, 8])
+def test_the_picture_is_turned_as_the_map_is(write, orientation):
+    """It was not, so that the photo of a portrait did not fit its map."""
+    plain, path = write(dng(*FRAMES), "plain.dng"), write(dng(*FRAMES, orientation=orientation))
+    assert raw.read_picture(path)[1] == raw.read_frames(path).orientation == orientation
+    np.testing.assert_array_equal(read_photo(path), upright(read_photo(plain), orientation))
+
+
 def test_the_picture(write):
     for name in ("plain.dng", "canon.cr2"):
         path = write(RAWS[name], name)
@@ -316,6 +326,28 @@ def test_split_then_match(write, call, tmp_path):
     one, two = (tifffile.imread(tmp_path / f"{name}.tiff") for name in ("split", "raw"))
     assert one.shape == two.shape == SHAPE[::-1]
     assert np.median(np.abs(one - two)) < 0.05
+
+
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_a_raw_file_as_guide(write, call, tmp_path, orientation):
+    """The picture of the raw file, as dualpix split writes it, turned as the views are."""
+    path = write(dng(*FRAMES, orientation=orientation))
+    assert call("split", path, "-o", tmp_path / "views", "--first", "left")[0] == 0
+    views = [tmp_path / f"views/{name}.tiff" for name in ("left", "right")]
+    found, wanted = (read_pair(*views, guide) for guide in (path, tmp_path / "views/picture.tiff"))
+    np.testing.assert_array_equal(found.guide, wanted.guide)
+    assert np.ptp(found.guide) > 0
+    assert found.source["guide"] == str(path)
+    for name, guide in (("a", path), ("b", tmp_path / "views/picture.tiff")):
+        code, _, err = call("disparity", *views, "--guide", guide, "-o", tmp_path / f"{name}.npy", "--range", "-4", "4")
+        assert code == 0, err
+    np.testing.assert_array_equal(*(np.load(tmp_path / f"{name}.npy") for name in "ab"))
+
+
+def test_a_raw_guide_needs_the_extra_too(write, monkeypatch):
+    monkeypatch.setattr(files, "missing", lambda package: package == "rawpy")
+    with pytest.raises(InputError, match=r"shot\.dng: is a camera raw file, which needs rawpy: pip install"):
+        read_pair(LEFT.astype(np.uint16), RIGHT.astype(np.uint16), write(RAWS["plain.dng"]))
 
 
 def test_split_keeps_what_is_there(write, call, tmp_path):

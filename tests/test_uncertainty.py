@@ -1,7 +1,5 @@
 """What a method says about its own errors: the order of its confidence and the size of its sigma."""
 
-import sys
-from importlib import import_module
 from itertools import permutations
 from types import SimpleNamespace
 
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from conftest import ROOT, textured_pair
+from conftest import textured_pair
 from dualpix import InputError
 from dualpix.evaluation.outcomes import Scene
 from dualpix.metrics import ause, sigma_calibration
@@ -160,12 +158,8 @@ def test_sigma_input_errors(match, arguments):
 
 
 @pytest.fixture
-def benchmark(monkeypatch):
-    """benchmarks/uncertainty.py."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    yield import_module("uncertainty")
-    for name in ("uncertainty", "ablation"):
-        sys.modules.pop(name, None)
+def benchmark(benchmark_script):
+    return benchmark_script("uncertainty")
 
 
 def scene(truth, **options):

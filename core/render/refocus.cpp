@@ -78,7 +78,7 @@ struct Scene {
   const Photo<T>& photo;
   const int16_t *codes, *behind;
   const Decoder<T> decode;
-  const Spots& spots;
+  Spots& spots;
   const std::vector<int>& reach;  // by code
 
   Light light(size_t pixel) const {
@@ -93,6 +93,7 @@ struct Scene {
     if (tile.distance(px, py) > far) return;
     Slice& slice = slices[slice_of(code) + kNearest];
     const int number = spots.number((int)(place % photo.w), (int)(place / photo.w), photo.h, photo.w, code);
+    spots.make(number);
     slice.sources.push_back({light(from), px - tile.x, py - tile.y, number});
     slice.box.include(px - tile.x, py - tile.y, far);
   }
@@ -211,7 +212,7 @@ void refocus(const Photo<T>& photo, const Defocus& defocus, const Openings& open
   for (int code = 0; code <= largest; ++code) reach[code] = spot_reach(extent, code);
   // A pixel beside the tile may reach as far to the other side.
   const int margin = 2 * reach.back() + 2, stride = kTile + 2 * margin;
-  const Spots spots(openings, largest, stride, threads);
+  Spots spots(openings, largest, stride);
   const Scene<T> scene{photo, codes.data(), behind.data(), Decoder<T>(photo.linear), spots, reach};
   const int across = (photo.w + kTile - 1) / kTile, down = (photo.h + kTile - 1) / kTile;
   parallel_for(across * down, threads, [&] { return Scratch(stride); }, [&](int i, Scratch& s) {

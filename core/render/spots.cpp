@@ -1,9 +1,8 @@
 #include "render/spots.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-
-#include "common/parallel.h"
 
 namespace dualpix {
 
@@ -83,18 +82,24 @@ float extent_of(const Openings& openings) {
 
 int spot_reach(float extent, int code) { return code == 0 ? 0 : (int)std::ceil(radius_of(code) * extent) + 1; }
 
-Spots::Spots(const Openings& openings, int largest, int stride, int threads)
-    : rows_(openings.rows), columns_(openings.columns), codes_(largest + 1), spots_((size_t)rows_ * columns_ * codes_) {
-  const float extent = extent_of(openings);
-  parallel_for((int)spots_.size(), threads, [] { return 0; }, [&](int i, int) {
-    spots_[i] = make_spot(openings, extent, i / codes_, i % codes_, stride);
-  });
+Spots::Spots(const Openings& openings, int largest, int stride)
+    : openings_(openings),
+      extent_(extent_of(openings)),
+      codes_(largest + 1),
+      stride_(stride),
+      spots_((size_t)openings.rows * openings.columns * codes_),
+      made_(new std::once_flag[spots_.size()]) {}
+
+void Spots::make(int number) {
+  std::call_once(made_[number],
+                 [&] { spots_[number] = make_spot(openings_, extent_, number / codes_, number % codes_, stride_); });
 }
 
 int Spots::number(int x, int y, int h, int w, int code) const {
-  int row = (int)((int64_t)y * rows_ / h), column = (int)((int64_t)x * columns_ / w);
-  if (code < 0) row = rows_ - 1 - row, column = columns_ - 1 - column;
-  return (row * columns_ + column) * codes_ + std::abs(code);
+  const int rows = openings_.rows, columns = openings_.columns;
+  int row = (int)((int64_t)y * rows / h), column = (int)((int64_t)x * columns / w);
+  if (code < 0) row = rows - 1 - row, column = columns - 1 - column;
+  return (row * columns + column) * codes_ + std::abs(code);
 }
 
 }  // namespace dualpix

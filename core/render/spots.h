@@ -1,6 +1,8 @@
 // The images of points out of focus, for every code of defocus.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "render/defocus.h"
@@ -32,19 +34,25 @@ struct Spot {
 // Spots of codes up to this, which are the slices -1 to 1, are not summed: what is in focus stays exact.
 constexpr int kDense = kSlice + kSlice / 2;
 
+// A grid of openings has thousands of spots, and a picture uses few of them, so each is made when it is first needed.
 class Spots {
  public:
-  // For the codes 0 to `largest`.
-  Spots(const Openings& openings, int largest, int stride, int threads);
+  // For the codes 0 to `largest`. The openings must stay.
+  Spots(const Openings& openings, int largest, int stride);
 
   // The number of a spot: at a pixel of a picture of h x w pixels, for a signed code. Behind the focus, spots are
   // reflected through their origin, which is what the opposite place of the picture has.
   int number(int x, int y, int h, int w, int code) const;
+  // Makes a spot, which must be done before it is used. Several threads may ask for the same one.
+  void make(int number);
   const Spot& operator[](int number) const { return spots_[number]; }
 
  private:
-  int rows_, columns_, codes_;
+  const Openings openings_;
+  float extent_;
+  int codes_, stride_;
   std::vector<Spot> spots_;
+  std::unique_ptr<std::once_flag[]> made_;
 };
 
 // How far the openings extend from the origin, in radii of the disc; 1 at least.

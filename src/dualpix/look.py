@@ -7,6 +7,7 @@ from .io.formats import Style, check_writable, encode, notes
 from .io.images import resampled
 from .io.layers import Layers
 from .io.photos import check_photo, read_photo
+from .io.pictures import Origin, origin
 from .types import Map, same_size
 
 __all__ = ["Look", "file_and_notes"]
@@ -75,14 +76,15 @@ class Look(NamedTuple):
 
         A default photo was read as view or guide of the map before, so it is resampled as they are.
         """
-        photo = None
+        photo, kept = None, Origin()
         if self.photo is not None:
             layout, first = self.views or (None, None)
             photo = read_photo(self.photo, layout=layout, first=first)
             if self.views is not None:
                 photo = resampled(photo, (values.shape[0], values.shape[1]), self.photo, path)
             same_size((path, values.shape), (self.photo, photo.shape))
-        return Layers(values, unit, photo, confidence, self.fov)
+            kept = origin(self.photo, 1 if photo.ndim == 2 else 3)
+        return Layers(values, unit, photo, confidence, self.fov, origin=kept)
 
 
 def file_and_notes(path: str, layers: Layers, look: Look) -> tuple[bytes | memoryview, dict[str, Any]]:

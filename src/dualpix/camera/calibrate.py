@@ -144,13 +144,13 @@ def _check_distances(planes: Sequence[Any], distances: Sequence[float], focal_le
         return
     if len(distances) != len(planes):
         raise ParameterError(
-            f"{len(distances)} distances for {len(planes)} planes: give one --distance for each plane, or none"
+            f"{len(distances)} distances for {len(planes)} planes: give one distance for each plane, or none"
         )
     for i, distance in enumerate(distances, 1):
         positive(f"the distance of plane {i}", distance)
     if len(set(distances)) < 2:
         raise ParameterError(
-            "metres need planes at two different distances: give another plane with its --distance, or leave the "
+            "metres need planes at two different distances: give another plane with its distance, or leave the "
             "distance out"
         )
 

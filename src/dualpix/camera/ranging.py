@@ -248,9 +248,7 @@ def _calibrated(calibration: Calibration | StrPath, shape: tuple[int, ...], focu
     lens = calibration if isinstance(calibration, Calibration) else read_calibration(calibration)
     metric = lens.metric
     if metric is None:
-        raise InputError(
-            f"{lens.source}: has no distances: calibrate with two or more planes, each with its --distance"
-        )
+        raise InputError(f"{lens.source}: has no distances: calibrate with two or more planes, each with its distance")
     if shape != (lens.width, lens.height):  # A map that was turned upright is as good.
         lens.check(shape, "the map")
     if focus_distance is None:
@@ -280,7 +278,7 @@ def from_exif(
     if not (f and N and distance and side):
         needed = {"focal length": f, "aperture": N, "focus distance": distance, "size of the sensor": side}
         lacking = [what for what, value in needed.items() if not value]
-        advice = "give --focus-distance" if lacking == ["focus distance"] else "give known points instead"
+        advice = "give the focus distance" if lacking == ["focus distance"] else "give known points instead"
         raise InputError(f"{name}: its EXIF data has no {', no '.join(lacking)}: {advice}")
     f, p = f / 1000, side / 1000 / max(shape)
     q, v = thin_lens(distance, f)

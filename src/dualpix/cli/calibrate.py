@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..errors import OutputError
-from .options import Command, file_path, force_option, json_option, output_option, quiet_option, threads_option
+from .options import Command, file_path, output_option, report_options, threads_option
 from .progress import progress_bar
 
 
@@ -77,9 +77,7 @@ from .progress import progress_bar
     help="Set one parameter for matching planes and scenes. May be repeated.",
 )
 @threads_option
-@json_option
-@force_option
-@quiet_option
+@report_options
 def calibrate(
     output: str,
     white: tuple[tuple[str, str], ...],

@@ -10,15 +10,14 @@ import click
 from ..errors import InputError, OutputError, ParameterError
 from .options import (
     Command,
+    calibration_option,
     file_path,
-    force_option,
     given,
-    json_option,
     look_options,
-    output_option,
+    map_output_option,
     point,
-    quiet_option,
     report,
+    report_options,
 )
 
 if TYPE_CHECKING:
@@ -37,13 +36,8 @@ def known_point(value: str) -> tuple[float, float, float]:
 
 @click.command(cls=Command)
 @click.argument("map", type=file_path)
-@output_option("Depth to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.")
-@click.option(
-    "--calibration",
-    type=file_path,
-    metavar="FILE.json",
-    help="Calibration with distances, made by dualpix calibrate --distance.",
-)
+@map_output_option("Depth")
+@calibration_option("Calibration with distances, made by dualpix calibrate --distance.")
 @click.option("--focus-distance", type=float, metavar="M", help="Distance that is in focus, in metres.")
 @click.option(
     "--known",
@@ -68,9 +62,7 @@ def known_point(value: str) -> tuple[float, float, float]:
     help="Also write the standard error in metres, as .tif, .tiff, .pfm or .npy. Needs --confidence.",
 )
 @look_options
-@json_option
-@force_option
-@quiet_option
+@report_options
 def depth(
     map: str,
     output: str,

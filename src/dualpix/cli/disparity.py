@@ -10,15 +10,14 @@ import click
 from .options import (
     Command,
     OptionalArgument,
+    calibration_option,
     file_path,
-    force_option,
     given,
-    json_option,
     look_options,
-    output_option,
-    quiet_option,
+    map_output_option,
     reading_options,
     report,
+    report_options,
     threads_option,
 )
 from .progress import progress_bar
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("left", type=file_path)
 @click.argument("right", cls=OptionalArgument, type=file_path, metavar="RIGHT", required=False)
-@output_option("Map to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.")
+@map_output_option("Map")
 @reading_options
 @click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
 @click.option(
@@ -53,7 +52,12 @@ if TYPE_CHECKING:
     type=click.Choice(["x", "y"]),
     help="Direction in which the views are shifted. By default it is detected; stereo presets take x.",
 )
-@click.option("--guide", type=file_path, metavar="IMAGE", help="Keep the edges of this image instead of those of LEFT.")
+@click.option(
+    "--guide",
+    type=file_path,
+    metavar="IMAGE",
+    help="Keep the edges of this image or raw file instead of those of LEFT.",
+)
 @click.option(
     "--filter",
     "smoothing",
@@ -67,12 +71,7 @@ if TYPE_CHECKING:
     help="Strokes that tell how near regions are, or that they are unknown. dualpix app writes such files.",
 )
 @click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time.")
-@click.option(
-    "--calibration",
-    type=file_path,
-    metavar="FILE.json",
-    help="Correct views and map with this file, made by dualpix calibrate.",
-)
+@calibration_option("Correct views and map with this file, made by dualpix calibrate.")
 @click.option("--camera", metavar="NAME", help="Your camera and lens. A calibration of another one is refused.")
 @click.option(
     "--confidence",
@@ -89,9 +88,7 @@ if TYPE_CHECKING:
     help="Refuse a shot that needs more memory than this beside its views. By default all that is free.",
 )
 @threads_option
-@json_option
-@force_option
-@quiet_option
+@report_options
 def disparity(
     left: str,
     right: str | None,

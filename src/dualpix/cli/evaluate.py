@@ -17,10 +17,8 @@ from .options import (
     cache_option,
     echo_json,
     file_path,
-    force_option,
     given,
-    json_option,
-    quiet_option,
+    report_options,
     threads_option,
 )
 from .progress import progress_bar
@@ -62,9 +60,7 @@ OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet
 @click.option("--csv", "table", type=file_path, metavar="FILE", help="Write the scores of every scene.")
 @cache_option
 @threads_option
-@json_option
-@force_option
-@quiet_option
+@report_options
 @click.pass_context
 def evaluate(
     context: click.Context,

@@ -47,6 +47,13 @@ def point(value: str) -> tuple[float, float]:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 force_option = click.option("--force", is_flag=True, help="Replace existing files.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and no summary.")
+
+
+def report_options(function: _Function) -> _Function:
+    """The options ``--json``, ``--force`` and ``--quiet`` of a command that writes files and reports."""
+    return json_option(force_option(quiet_option(function)))
+
+
 threads_option = click.option(
     "--threads",
     type=int,
@@ -56,6 +63,16 @@ threads_option = click.option(
 cache_option = click.option(
     "--cache", type=file_path, metavar="DIR", help="Keep finished maps here. By default in your cache folder."
 )
+
+
+def map_output_option(what: str) -> Callable[[_Function], _Function]:
+    """The option ``-o`` of a map, whose suffix gives the format; `what` says what is in it."""
+    return output_option(f"{what} to write: .tif, .tiff, .pfm, .npy, .png, .exr, .jpg, .ply or .glb.")
+
+
+def calibration_option(help: str) -> Callable[[_Function], _Function]:
+    """The option ``--calibration``."""
+    return click.option("--calibration", type=file_path, metavar="FILE.json", help=help)
 
 
 def output_option(help: str, metavar: str = "OUT") -> Callable[[_Function], _Function]:

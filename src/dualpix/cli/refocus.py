@@ -11,13 +11,11 @@ import click
 from .options import (
     Command,
     file_path,
-    force_option,
-    json_option,
     output_option,
     point,
-    quiet_option,
     reading_options,
     report,
+    report_options,
     threads_option,
 )
 from .progress import progress_bar
@@ -55,9 +53,7 @@ _HARDLY = 0.5  # px: smaller discs are hardly seen
 @click.option("--linear", is_flag=True, help="PHOTO and OUT are linear light, not sRGB.")
 @reading_options
 @threads_option
-@json_option
-@force_option
-@quiet_option
+@report_options
 def refocus(
     photo: str,
     map: str,

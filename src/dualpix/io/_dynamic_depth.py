@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _jpeg
 from ._format import Bytes
-from .layers import METRES, Layers
+from ._metadata import into_jpeg
+from .layers import METRES, Layers, eight_bits
 
-_QUALITY = 95
-_APP1 = b"\xff\xe1"
 _STANDARD = b"http://ns.adobe.com/xap/1.0/\0"
 _EXTENSION = b"http://ns.adobe.com/xmp/extension/\0"
+_BEGIN = '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'.encode()  # around the standard part only
+_END = b'<?xpacket end="w"?>'
 _SEARCHED = 2**18  # bytes from the start that hold the first XMP segment
 _CHUNK = 65000  # bytes of extended XMP in a segment; a segment holds 65533
 _SPACE = "http://ns.google.com/photos/1.0/depthmap/"
@@ -29,11 +31,7 @@ _WIDER = 2.0  # A map of one depth ends so many times as far, since readers divi
 
 def encode(layers: Layers) -> bytes:
     """Encode photo, depth and confidence. Depth is 16-bit RangeInverse, confidence is 8-bit."""
-    import cv2
-
-    colours = layers.colours()
-    assert colours is not None
-    photo = bytes(cv2.imencode(".jpg", colours[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1])
+    assert layers.photo is not None
     codes, near, far = range_inverse(layers)
     height, width = codes.shape
     properties = {
@@ -53,7 +51,7 @@ def encode(layers: Layers) -> bytes:
         properties["ConfidenceMime"] = "image/png"
         sure = np.nan_to_num(np.clip(layers.confidence, 0, 1))
         images["Confidence"] = _base64(np.rint(255 * sure).astype(np.uint8))
-    return _with_xmp(photo, properties, images)
+    return into_jpeg(_jpeg.encode(eight_bits(layers.photo)), layers.origin, _segments(properties, images))
 
 
 def is_inside(data: Bytes) -> bool:
@@ -82,20 +80,16 @@ def _base64(codes: Any) -> str:
     return base64.b64encode(bytes(cv2.imencode(".png", codes)[1])).decode()
 
 
-def _with_xmp(photo: bytes, properties: dict[str, str], images: dict[str, str]) -> bytes:
-    """Put the XMP segments behind the start marker. Images are in the extended part, which has no limit of 64 kB."""
+def _segments(properties: dict[str, str], images: dict[str, str]) -> list[bytes]:
+    """The bodies of the segments with XMP. Images are in the extended part, which has no limit of 64 kB."""
     extended = _packet({_SPACE: images})
     guid = hashlib.md5(extended, usedforsecurity=False).hexdigest().upper()
     standard = _packet({_SPACE: properties, _NOTE: {"HasExtendedXMP": guid}})
-    segments = [_segment(_STANDARD + standard)]
+    segments = [_STANDARD + _BEGIN + standard + _END]
     for start in range(0, len(extended), _CHUNK):
         place = guid.encode() + struct.pack(">II", len(extended), start)
-        segments.append(_segment(_EXTENSION + place + extended[start : start + _CHUNK]))
-    return b"".join([photo[:2], *segments, photo[2:]])
-
-
-def _segment(body: bytes) -> bytes:
-    return _APP1 + struct.pack(">H", len(body) + 2) + body
+        segments.append(_EXTENSION + place + extended[start : start + _CHUNK])
+    return segments
 
 
 def _packet(spaces: dict[str, dict[str, str]]) -> bytes:

@@ -18,12 +18,12 @@ _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b
 MAGIC = re.compile(rb".{4}ftyp(?:avif|avis|" + b"|".join(_HEIC_BRANDS) + rb")", re.DOTALL)
 
 _DAMAGED = "is a damaged AVIF or HEIC: copy or export it again"
-_ORIENTATIONS = (1, 8, 3, 6)  # by quarter turns, anti-clockwise
+_TURNED, _MIRRORED = (1, 8, 3, 6), (2, 7, 4, 5)  # orientations by quarter turns anti-clockwise, then left for right
 
 
 def header(data: Bytes) -> Header:
-    """Read size and turn of the primary image from its properties. EXIF does not count in these files."""
-    size, turn, depth = None, 0, 8
+    """Read size and orientation of the primary image from its properties. EXIF does not count in these files."""
+    size, turn, mirrored = None, 0, False
     for kind, start, end in properties(data):
         if kind == b"ispe" and end - start >= 12:
             size = struct.unpack_from(">II", data, start + 4)
@@ -31,22 +31,20 @@ def header(data: Bytes) -> Header:
             w, w_unit, h, h_unit = struct.unpack_from(">4I", data, start)
             size = w // max(w_unit, 1), h // max(h_unit, 1)
         elif kind == b"irot" and end > start:
-            turn = data[start] & 3
-        elif kind == b"imir":
-            raise FormatError("is stored mirrored, so left and right are not known: export it as PNG or TIFF")
-        elif kind == b"pixi" and end - start >= 6:
-            depth = data[start + 5]
+            turn += -(data[start] & 3) if mirrored else data[start] & 3  # a turn after a mirror is one before, reversed
+        elif kind == b"imir" and end > start:
+            mirrored = not mirrored
+            turn += 0 if data[start] & 1 else 2  # top for bottom is half a turn, then left for right
     if size is None:
         raise FormatError(_DAMAGED)
-    if _is_avif(data) and depth != 8:
-        raise FormatError(f"is a {depth}-bit AVIF, which cannot be read here: export it as PNG or TIFF")
-    return Header(size[0], size[1], 3, "uint8" if depth == 8 else "uint16", _ORIENTATIONS[turn])
+    orientation = (_MIRRORED if mirrored else _TURNED)[turn % 4]
+    return Header(size[0], size[1], 3, "uint8" if _bits(data) == 8 else "uint16", orientation)
 
 
 def decode(data: bytes) -> Image:
-    """Decode to RGB as stored. More than 8 bits become 16."""
+    """Decode to RGB as stored. More than 8 bits become 16, so that white is 65535."""
     if _is_avif(data):
-        return _rgb(_opencv.decode(data))
+        return _rgb(_full_scale(_opencv.decode(data), _bits(data)))
     if missing("pi_heif"):
         raise FormatError("is a HEIC image, which needs libheif: pip install 'dualpix[heic]'")
     import pi_heif
@@ -59,6 +57,26 @@ def decode(data: bytes) -> Image:
     except (ValueError, EOFError, SyntaxError, RuntimeError, OSError, IndexError) as error:
         raise FormatError(_DAMAGED) from error
     return as_stored(_rgb(image), header(data).orientation)  # libheif turns the picture upright
+
+
+def _bits(data: Bytes) -> int:
+    """Bits of a sample: as the property pixi says, or in an AVIF without one, the configuration of its codec."""
+    found = {kind: (start, end) for kind, start, end in properties(data)}
+    start, end = found.get(b"pixi", (0, 0))
+    if end - start >= 6:
+        return data[start + 5]
+    start, end = found.get(b"av1C", (0, 0))
+    flags = data[start + 2] if end - start >= 3 else 0
+    return 8 + 2 * (flags >> 6 & 1) + 2 * (flags >> 5 & 1)  # high_bitdepth, twelve_bit
+
+
+def _full_scale(image: Image, bits: int) -> Image:
+    """OpenCV returns the codes of 10 and 12 bits as they are."""
+    if image.dtype == np.uint8:
+        return image
+    if image.max() >> bits:
+        raise FormatError(_DAMAGED)
+    return np.rint(image * np.float32(65535 / (2**bits - 1))).astype(np.uint16)
 
 
 def _decoded_size(data: Bytes) -> tuple[int, int]:

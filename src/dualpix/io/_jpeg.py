@@ -1,8 +1,11 @@
-"""JPEG: the segments are read here for size, orientation and completeness; OpenCV decodes the pixels."""
+"""JPEG: the segments are read here for size, orientation and completeness. OpenCV decodes and encodes the pixels."""
 
 import re
 import struct
 from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
 
 from ..types import Image
 from . import _exif, _opencv
@@ -14,6 +17,7 @@ MAGIC = re.compile(rb"\xff\xd8\xff")
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
 _END, _SCAN, _APP1, _APP2 = 0xD9, 0xDA, 0xE1, 0xE2
 _ICC = b"ICC_PROFILE\0"
+_QUALITY = 95
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0 to SOF15 without DHT, JPG and DAC
 
 
@@ -35,6 +39,14 @@ def decode(data: bytes) -> Image:
     if all(marker != _END for marker, _ in _segments(data)):
         raise FormatError("is cut short: copy or export it again")
     return _opencv.decode(data)
+
+
+def encode(image: npt.NDArray[np.uint8]) -> bytes:
+    """Encode HxW or HxWx3 RGB."""
+    import cv2
+
+    pixels = image if image.ndim == 2 else image[..., ::-1]
+    return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1])
 
 
 def exif(data: Bytes) -> bytes:

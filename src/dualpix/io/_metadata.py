@@ -2,6 +2,8 @@
 
 import struct
 import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from . import _exif, _heif, _jpeg, _png, _tiff, _webp
 from ._format import Bytes, FormatError
@@ -10,7 +12,16 @@ _ICC_TAG, _ORIENTATION = 34675, 274
 _LARGEST = 2**22  # bytes of a profile
 _PART = 65519  # bytes of a profile in one segment of JPEG
 _SEGMENT = 65533
+_APP1, _APP2 = 0xE1, 0xE2
 _ICC, _NAME = b"ICC_PROFILE\0", b"profile\0\0"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a new version of a photo keeps: its colour profile (ICC) and its EXIF data, without thumbnail and turn."""
+
+    profile: bytes = b""
+    exif: bytes = b""
 
 
 def profile(data: Bytes, channels: int) -> bytes:
@@ -54,22 +65,22 @@ def upright_exif(data: Bytes) -> bytes:
     return bytes(block)
 
 
-def into_jpeg(jpeg: bytes, icc: bytes, exif: bytes) -> bytes:
-    """The JPEG with a profile and EXIF data, each if it is not empty."""
-    parts = [icc[i : i + _PART] for i in range(0, len(icc), _PART)]
-    bodies = [(0xE1, _exif.PREFIX + exif)] if exif else []
-    bodies += (
-        [(0xE2, _ICC + bytes([i, len(parts)]) + part) for i, part in enumerate(parts, 1)] if len(parts) < 256 else []
-    )
+def into_jpeg(jpeg: bytes, kept: Origin, xmp: Sequence[bytes] = ()) -> bytes:
+    """The JPEG with EXIF data, the bodies of segments with XMP, and a profile, each if it is not empty."""
+    parts = [kept.profile[i : i + _PART] for i in range(0, len(kept.profile), _PART)]
+    bodies = [(_APP1, _exif.PREFIX + kept.exif)] if kept.exif else []
+    bodies += [(_APP1, body) for body in xmp]
+    if len(parts) < 256:
+        bodies += [(_APP2, _ICC + bytes([i, len(parts)]) + part) for i, part in enumerate(parts, 1)]
     segments = (struct.pack(">BBH", 255, kind, len(body) + 2) + body for kind, body in bodies if len(body) <= _SEGMENT)
     start = 4 + int.from_bytes(jpeg[4:6], "big") if jpeg[2:4] == b"\xff\xe0" else 2  # after the header of JFIF
     return jpeg[:start] + b"".join(segments) + jpeg[start:]
 
 
-def into_png(png: bytes, icc: bytes, exif: bytes) -> bytes:
+def into_png(png: bytes, kept: Origin) -> bytes:
     """The PNG with a profile and EXIF data, each if it is not empty."""
-    chunks = [(b"iCCP", _NAME + zlib.compress(icc))] if icc else []
-    chunks += [(b"eXIf", exif)] if exif else []
+    chunks = [(b"iCCP", _NAME + zlib.compress(kept.profile))] if kept.profile else []
+    chunks += [(b"eXIf", kept.exif)] if kept.exif else []
     packed = (
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
     )

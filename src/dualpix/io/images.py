@@ -2,7 +2,6 @@
 
 import math
 import os
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from ..types import Image, Pair, StrPath, same_size
 from ._decoders import IMAGE_FORMATS
 from ._format import UPRIGHT
 from ._reader import ImageInfo, probe, read
-from .orientation import as_stored, swaps_axes, upright
+from .orientation import upright
 
 __all__ = [
     "ImageInfo",
@@ -117,15 +116,13 @@ def load_stored(image: StrPath | ArrayLike, name: str) -> tuple[Image, int]:
     return _read_stored(image)
 
 
-def read_views(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: StrPath | ArrayLike | None = None) -> Pair:
+def read_views(left: StrPath | ArrayLike, right: StrPath | ArrayLike) -> Pair:
     """Read two views of one shot, as stored, and check that they belong together.
 
     Parameters
     ----------
     left, right
         Paths or arrays; see `load_stored`.
-    guide
-        An image to guide the smoothing instead of the left view; see `with_guide`.
 
     Raises
     ------
@@ -137,26 +134,7 @@ def read_views(left: StrPath | ArrayLike, right: StrPath | ArrayLike, guide: Str
     said = [source.get(name, name) for name in ("left", "right")]
     _check_orientations((said[0], orientation), (said[1], other))
     same_size((said[0], left_view.shape), (said[1], right_view.shape))
-    pair = Pair(left_view, right_view, None, source, orientation)
-    return pair if guide is None else with_guide(pair, guide)
-
-
-def with_guide(pair: Pair, guide: StrPath | ArrayLike) -> Pair:
-    """The pair with a guide, which is turned by its own EXIF orientation, then into the frame of the views.
-
-    A guide of another size is resampled, if it has the shape of the upright views to 2 %.
-
-    Raises
-    ------
-    InputError
-        If the guide cannot be read, or has another shape.
-    """
-    picture = load_image(guide, "guide")
-    name = os.fspath(guide) if isinstance(guide, (str, os.PathLike)) else "guide"
-    height, width = pair.shape[::-1] if swaps_axes(pair.orientation) else pair.shape
-    stored = as_stored(resampled(picture, (height, width), name, pair.name("left")), pair.orientation)
-    source = {**pair.source, **({} if name == "guide" else {"guide": name})}
-    return replace(pair, guide=stored, source=source)
+    return Pair(left_view, right_view, None, source, orientation)
 
 
 def resampled(image: Image, shape: tuple[int, int], name: str, other: str) -> Image:

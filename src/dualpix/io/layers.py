@@ -1,7 +1,7 @@
 """What a map file may hold: the map, its unit, and the photo and confidence that belong to it."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..errors import InputError, ParameterError
 from ..types import Image, Map, full_scale, same_size
+from ._metadata import Origin
 from .srgb import linear
 
 PIXELS, METRES, RELATIVE = "px", "m", "relative"  # units of a map
@@ -39,6 +40,8 @@ class Layers:
         Angle of view of the longer side of the picture, degrees.
     lens_to_sensor : float
         What metres from the lens lack, m; 0 if the map is measured from the lens.
+    origin : Origin
+        What a new version of the photo keeps of its file.
     """
 
     values: Map
@@ -47,6 +50,7 @@ class Layers:
     confidence: Map | None = None
     fov: float | None = None
     lens_to_sensor: float = 0.0
+    origin: Origin = field(default_factory=Origin)
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
@@ -92,10 +96,7 @@ class Layers:
         """The photo as HxWx3, 8-bit RGB."""
         if self.photo is None:
             return None
-        pixels = self.photo
-        if pixels.dtype != np.uint8:
-            pixels = np.rint(pixels * np.float32(255 / full_scale(pixels.dtype))).astype(np.uint8)
-        return np.ascontiguousarray(_three(pixels))
+        return np.ascontiguousarray(_three(eight_bits(self.photo)))
 
     def light(self) -> Map | None:
         """The photo as HxWx3 linear light, 0 to 1. The photo is taken to have the sRGB curve."""
@@ -117,6 +118,13 @@ def finite_range(values: npt.NDArray[Any]) -> tuple[float, float]:
     if not finite.any():
         return 0.0, 0.0
     return float(values.min(where=finite, initial=np.inf)), float(values.max(where=finite, initial=-np.inf))
+
+
+def eight_bits(image: Image) -> Colours:
+    """An image as uint8."""
+    if image.dtype == np.uint8:
+        return image
+    return np.rint(image * np.float32(255 / full_scale(image.dtype))).astype(np.uint8)
 
 
 def _three(pixels: Image) -> Image:

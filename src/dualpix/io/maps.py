@@ -1,16 +1,19 @@
 """Maps in and out: HxW float32, NaN where invalid. Reading goes by content, writing by suffix."""
 
+import os
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, OutputError
-from ..types import Image, Map, StrPath
+from ..types import Map, StrPath
 from . import formats
 from ._map_png import KITTI_UNIT
 from ._reader import MAP_FORMATS, read
 from .atomic import OutputSet
-from .images import as_image
 from .layers import PIXELS, Layers, check_confidence
+from .photos import load_photo
+from .pictures import Origin, origin
 
 __all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
 
@@ -20,8 +23,8 @@ def write_map(
     map: ArrayLike,
     *,
     unit: str = PIXELS,
-    photo: Image | None = None,
-    confidence: Map | None = None,
+    photo: StrPath | ArrayLike | None = None,
+    confidence: ArrayLike | None = None,
     fov: float | None = None,
     png: str | None = None,
     near: str | None = None,
@@ -38,8 +41,11 @@ def write_map(
         HxW; disparities in pixels, ``x_left - x_right``, larger is nearer, or what `unit` says.
     unit : "px", "m" or "relative"
         Disparities, depth in metres, or inverse depth up to a scale and an offset.
-    photo, confidence : arrays of the same size, optional
-        The picture of the map, for .exr, .jpg, .ply and .glb; how reliable each pixel is, for .exr and .jpg.
+    photo : array or path, optional
+        The picture of the map, of the same size, for .exr, .jpg, .ply and .glb. A .jpg keeps the colour profile and the
+        EXIF data of a file.
+    confidence : array of the same size, optional
+        How reliable each pixel is, 0 to 1, for .exr and .jpg.
     fov : float, optional
         Angle of view of the longer side in degrees, for .ply and .glb; 45 if not given.
     png : "kitti", "grey", "grey8" or "mm", optional
@@ -58,17 +64,18 @@ def write_map(
     OutputError
         If the suffix is unknown, the format cannot hold the values, or the file cannot be written.
     """
-    data = encode_map(
-        path,
-        map,
-        unit=unit,
-        photo=photo,
-        confidence=confidence,
-        fov=fov,
-        png=png,
-        near=near,
-        lens_to_sensor=lens_to_sensor,
-    )
+    check_map_path(path)
+    values = _checked(path, map, "map")
+    kept = Origin()
+    if photo is not None:
+        image = load_photo(photo, "photo")
+        kept = origin(photo, 1 if image.ndim == 2 else 3) if isinstance(photo, (str, os.PathLike)) else kept
+        photo = image
+    if confidence is not None:
+        confidence = _checked(path, confidence, "confidence")
+        check_confidence(confidence, "confidence")
+    layers = Layers(values, unit, photo, confidence, fov, lens_to_sensor, kept)
+    data = formats.encode(path, layers, formats.Style(png, near))
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, data)
 
@@ -107,28 +114,10 @@ def read_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
     return values
 
 
-def encode_map(
-    path: StrPath,
-    map: ArrayLike,
-    *,
-    unit: str = PIXELS,
-    photo: Image | None = None,
-    confidence: Map | None = None,
-    fov: float | None = None,
-    png: str | None = None,
-    near: str | None = None,
-    lens_to_sensor: float = 0.0,
-) -> bytes | memoryview:
-    """Return the bytes that `write_map` writes. Errors name `path`."""
+def encode_map(path: StrPath, map: ArrayLike, unit: str = PIXELS) -> bytes | memoryview:
+    """Return the bytes that `write_map` writes for a map alone. Errors name `path`."""
     check_map_path(path)
-    values = _checked(path, map, "map")
-    if photo is not None:
-        photo = as_image(photo, "photo")
-    if confidence is not None:
-        confidence = _checked(path, confidence, "confidence")
-        check_confidence(confidence, "confidence")
-    layers = Layers(values, unit, photo, confidence, fov, lens_to_sensor)
-    return formats.encode(path, layers, formats.Style(png, near))
+    return formats.encode(path, Layers(_checked(path, map, "map"), unit), formats.Style())
 
 
 def _checked(path: StrPath, map: ArrayLike, name: str) -> Map:

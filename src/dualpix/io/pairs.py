@@ -15,7 +15,8 @@ from . import _jpeg, _mpo, _tiff, raw
 from ._format import Bytes, FormatError
 from ._reader import CANON_RAW, ImageInfo, check_pixels, mapped, probe
 from .captures import find_capture, read_capture
-from .images import as_image, load_image, read_views, with_guide
+from .images import as_image, load_image, read_views, resampled
+from .orientation import as_stored, swaps_axes, upright
 from .srgb import display
 
 __all__ = ["LAYOUTS", "SIDES", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
@@ -45,8 +46,8 @@ def read_pair(
     left, right
         Paths or arrays. Without `right`, `left` is one file or folder with both views; see `read_one`.
     guide
-        An image to guide the smoothing, instead of the left view or of the picture in one file. It is turned by its own
-        EXIF orientation, then into the frame of the views, and resampled to their size.
+        An image or a raw file to guide the smoothing, instead of the left view or of the picture in one file. It is
+        turned by its own EXIF orientation, then into the frame of the views, and resampled to their size.
     layout, first
         For one file only; see `read_one`.
 
@@ -58,7 +59,8 @@ def read_pair(
     if right is not None:
         if layout is not None or first is not None:
             raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
-        return _doubted(read_views(left, right, guide))
+        pair = _doubted(read_views(left, right))
+        return pair if guide is None else with_guide(pair, guide)
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")
     return read_one(left, guide, layout=layout, first=first)
@@ -111,6 +113,27 @@ def read_one(
         raise InputError(f"{name}: {error}") from error
     pair = _doubted(pair)
     return pair if guide is None else with_guide(pair, guide)
+
+
+def with_guide(pair: Pair, guide: StrPath | ArrayLike) -> Pair:
+    """The pair with a guide, which is turned by its own EXIF orientation, then into the frame of the views.
+
+    A raw file is developed. A guide of another size is resampled, if it has the shape of the upright views to 2 %.
+
+    Raises
+    ------
+    InputError
+        If the guide cannot be read, or has another shape.
+    """
+    name = os.fspath(guide) if isinstance(guide, (str, os.PathLike)) else "guide"
+    if isinstance(guide, (str, os.PathLike)) and os.path.isfile(guide) and is_raw(mapped(guide)):
+        picture = upright(*raw.read_picture(guide))
+    else:
+        picture = load_image(guide, "guide")
+    height, width = pair.shape[::-1] if swaps_axes(pair.orientation) else pair.shape
+    stored = as_stored(resampled(picture, (height, width), name, pair.name("left")), pair.orientation)
+    source = {**pair.source, **({} if name == "guide" else {"guide": name})}
+    return replace(pair, guide=stored, source=source)
 
 
 def kind_of(path: StrPath) -> str:
@@ -192,7 +215,7 @@ def _app_views(name: str) -> Pair:
 def _no_layout(name: str) -> Pair:
     probe(name)  # a file that cannot be read says so
     raise InputError(
-        f"{name}: is one picture: give the other view too, or --layout side-by-side or top-bottom if it holds both"
+        f"{name}: is one picture: give the other view too, or the layout, side-by-side or top-bottom, if it holds both"
     )
 
 

@@ -1,21 +1,19 @@
 """Pictures out, by suffix: PNG, TIFF or JPEG."""
 
 import os
-from dataclasses import dataclass
-
-import numpy as np
 
 from ..errors import OutputError
-from ..types import Image, StrPath, full_scale
-from . import _metadata, _tiff
+from ..types import Image, StrPath
+from . import _jpeg, _metadata, _tiff
+from ._metadata import Origin
 from ._reader import mapped
 from .images import encode_png
+from .layers import eight_bits
 from .pairs import is_raw
 
 __all__ = ["Origin", "check_picture_path", "encode_picture", "origin"]
 
 SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg")
-_QUALITY = 95  # of JPEG
 
 
 def check_picture_path(path: StrPath) -> str:
@@ -24,14 +22,6 @@ def check_picture_path(path: StrPath) -> str:
     if suffix not in SUFFIXES:
         raise OutputError(f"{path}: the suffix gives the format of a picture: choose one of {', '.join(SUFFIXES)}")
     return suffix
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What a new version of a photo keeps: its colour profile (ICC) and its EXIF data, without thumbnail and turn."""
-
-    profile: bytes = b""
-    exif: bytes = b""
 
 
 def origin(photo: StrPath, channels: int) -> Origin:
@@ -57,16 +47,7 @@ def encode_picture(path: StrPath, image: Image, kept: Origin | None = None) -> b
     """
     suffix, kept = check_picture_path(path), kept or Origin()
     if suffix == ".png":
-        return _metadata.into_png(encode_png(image), kept.profile, kept.exif)
+        return _metadata.into_png(encode_png(image), kept)
     if suffix in (".tif", ".tiff"):
         return _tiff.encode(image, profile=kept.profile)
-    return _metadata.into_jpeg(_encode_jpeg(image), kept.profile, kept.exif)
-
-
-def _encode_jpeg(image: Image) -> bytes:
-    import cv2
-
-    if image.dtype != np.uint8:
-        image = np.rint(image * (255 / full_scale(image.dtype))).astype(np.uint8)
-    pixels = image if image.ndim == 2 else image[..., ::-1]
-    return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1])
+    return _metadata.into_jpeg(_jpeg.encode(eight_bits(image)), kept)

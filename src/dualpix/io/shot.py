@@ -87,10 +87,8 @@ class Shot:
 
         Parameters
         ----------
-        shape
-            Height and width of the picture.
-        focal_length
-            mm; by default that of the file.
+        shape, focal_length
+            As for `sensor_side`.
         lens_to_sensor
             mm; by default the focal length, as with a focus at infinity.
         """

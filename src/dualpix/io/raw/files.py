@@ -132,6 +132,7 @@ def read_picture(path: StrPath, linear: bool = False) -> tuple[Image, int]:
     name, data = os.fspath(path), _bytes(path)
     with _unpacked(name, data, BOTH) as raw:
         _check_mosaic(name, raw)
+        orientation = _orientation(raw)  # user_flip changes it
         colours = _sites(raw)
         black = np.resize(_levels(raw, data)[0].black, colours.shape)
         by_colour = {int(colour): float(black[place]) for place, colour in np.ndenumerate(colours)}
@@ -144,7 +145,7 @@ def read_picture(path: StrPath, linear: bool = False) -> tuple[Image, int]:
             user_cblack=[round(by_colour.get(colour, black.mean())) for colour in range(4)],
             gamma=(1, 1) if linear else (2.4, 12.92),
         )
-        return picture, _orientation(raw)
+        return picture, orientation
 
 
 # ---- LibRaw --------------------------------------------------------------------------------------
