@@ -18,7 +18,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from app_browser import CHROMIUM, OPTIONS, click, has_map, on_screen, running_app, settled  # noqa: E402
+from app_browser import CHROMIUM, OPTIONS, click, has_map, on_screen, running_app, settled
 
 DESKTOP, PHONE, MOVING = (1280, 800), (360, 740), (1040, 640)
 SMALL = 780, 480  # px of the moving picture
