@@ -290,9 +290,9 @@ def one_pass(alpha, beta, weight, paths, penalty, exact=False, *robust):
     return A, B
 
 
-def aggregate(alpha, beta, weight, penalty, paths, iterations, normalize):
+def aggregate(alpha, beta, weight, penalty, paths, iterations, normalize, mean=None):
     """S = sum over paths, iterated with alpha, beta <- N S / paths."""
-    N = alpha / np.maximum(alpha.mean(), 1e-30) if normalize else 1
+    N = alpha / np.maximum(alpha.mean() if mean is None else mean, 1e-30) if normalize else 1
     A, B = one_pass(alpha, beta, weight, paths, penalty)
     for _ in range(iterations - 1):
         alpha, beta = A / paths, B / paths
@@ -308,13 +308,13 @@ def one_sided(v, d, r):
     return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
 
 
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0):
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
     With r, the parabolas also have one-sided weights; v holds the vertices of the matches.
     """
-    P = K * alpha.mean()
+    P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
     A, B = one_pass(alpha, beta, weight, paths, P, True)
     for i in range(iterations - 1):
@@ -442,7 +442,44 @@ def condition(alpha, beta, divisor, priors, threshold):
     return invalidate(alpha, beta, threshold)
 
 
-def one_scale(left, right, guide, disparities, prior, iterations, params):
+def stroke(points, radius, shape):
+    """True where a pixel is within the radius of the line through the points (x, y)."""
+    y, x = np.indices(shape)
+    inside = np.zeros(shape, bool)
+    for (x0, y0), (x1, y1) in zip(points, points[1:] or points, strict=False):
+        length = (x1 - x0) ** 2 + (y1 - y0) ** 2
+        t = np.clip(((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length, 0, 1) if length else 0
+        inside |= np.hypot(x - x0 - t * (x1 - x0), y - y0 - t * (y1 - y0)) <= radius
+    return inside
+
+
+def forgotten(alpha, beta, told):
+    """The local term where a user told "unknown" (minus infinity): that of the surroundings, with hardly a weight."""
+    unknown, mean = np.isneginf(told), alpha[np.isnan(told)].mean()
+    alpha, beta = (np.where(unknown, 0, each) for each in (alpha, beta))
+    w = np.where(unknown, 1e-6 * mean, 0)
+    return alpha + w, beta - 2 * w * around(alpha, beta)
+
+
+def hinted(alpha, beta, told, weight=50):
+    """The evidence where a user told a disparity: a parabola around it is added.
+
+    Its curvature is 50 times that of the evidence, or of the mean evidence if this is more.
+    """
+    near, mean = np.isfinite(told), alpha[np.isnan(told)].mean()
+    w = np.where(near, weight * np.maximum(alpha, mean), 0)
+    return alpha + w, beta - 2 * w * np.where(near, told, 0)
+
+
+def around(A, B):
+    """The disparity of every pixel; where it has no curvature, that of the coarser scale."""
+    if max(A.shape) == 1:
+        return minimizer(A, B)
+    coarse = around(pyramid_down(A), pyramid_down(B) / 2)
+    return np.where(A > 0, minimizer(A, B), 2 * upsample(coarse, A.shape))
+
+
+def one_scale(left, right, guide, disparities, prior, iterations, params, told):
     """A, B of one scale; the prior is a pair of coefficient maps of the same size, or None."""
     omega = params["window"]
     cost = cost_volume(left, right, disparities, omega)
@@ -456,18 +493,26 @@ def one_scale(left, right, guide, disparities, prior, iterations, params):
         params["encc_window"],
         params["noise_floor"],
     )
+    alpha, beta = forgotten(alpha, beta, told)
     v = np.where(alpha > 0, minimizer(alpha, beta), -np.inf)
+    v = np.where(np.isfinite(told), told, v)
     divisor = border_divisor(left.shape[1], omega, disparities, params["border"])
     priors = [] if prior is None else [(*prior, 1, params["prior_weight"], params["prior_limit"])]
     alpha, beta = condition(alpha, beta, divisor, priors, params["invalid_threshold"])
+    alpha, beta = hinted(alpha, beta, told)
+    mean = alpha[np.isnan(told)].mean()  # hints do not change the smoothing elsewhere
     strength = edge_weight(guide, params["edge_sigma"]), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
-        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"])
-    return aggregate(alpha, beta, *strength, params["normalize_iterations"])
+        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean)
+    return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 
-def disparity(left, right, guide, params):
-    """The whole method, coarse to fine: A / F^2, B / F of a scale are the prior of the next one (F = 2)."""
+def disparity(left, right, guide, params, told=None):
+    """The whole method, coarse to fine: A / F^2, B / F of a scale are the prior of the next one (F = 2).
+
+    `told` is what a user told about every pixel, see `forgotten` and `hinted`. A coarser scale has every second pixel.
+    """
+    told = np.full(left.shape, np.nan) if told is None else told
     scales = len(params["iterations"])
     pyramid = [(left, right, guide)]
     for _ in range(scales - 1):
@@ -482,7 +527,11 @@ def disparity(left, right, guide, params):
         else:
             f = 1
         fitted = params | {"window": f * params["window"], "penalty": f * params["penalty"]}
-        A, B = one_scale(*level, disparities, prior, iterations, fitted)
+        F = 2 ** (scales - 1 - scale)
+        here = told[::F, ::F] / F
+        if F > 2:  # only the two finest scales know the told disparities
+            here = np.where(np.isfinite(here), np.nan, here)
+        A, B = one_scale(*level, disparities, prior, iterations, fitted, here)
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
     return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A

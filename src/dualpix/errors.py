@@ -15,3 +15,16 @@ class ParameterError(DualpixError):
 
 class OutputError(DualpixError):
     """A result that cannot be written to the requested file or in its format."""
+
+
+NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller images"
+OPENCV_NO_MEMORY = -4  # the code of OpenCV's error
+
+
+def in_words(error: Exception) -> str:
+    """One line about any error, also about one that nobody expected."""
+    if isinstance(error, DualpixError):
+        return " ".join(str(error).splitlines())
+    if isinstance(error, MemoryError) or getattr(error, "code", None) == OPENCV_NO_MEMORY:
+        return NO_MEMORY
+    return " ".join(f"internal: {type(error).__name__}: {error} (DUALPIX_DEBUG=1 shows where)".splitlines())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, OutputError, ParameterError
-from .look import Look, file_and_notes
 from .options import (
     Command,
     calibration_option,
@@ -98,6 +97,7 @@ def depth(
     """
     from ..io import OutputSet, check_confidence_path
     from ..io.sidecar import sidecar_path, to_json
+    from ..look import Look, file_and_notes
 
     unit = "relative" if relative else "m"
     look = Look(photo, fov, png, near).checked(output, unit)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import OutputError
-from .look import Look, file_and_notes
 from .options import (
     Command,
     OptionalArgument,
@@ -27,6 +25,7 @@ from .progress import progress_bar
 if TYPE_CHECKING:
     from ..camera.lens import Calibration
     from ..io import OutputSet
+    from ..look import Look
     from ..method.result import Result
     from ..params import Params
 
@@ -65,6 +64,12 @@ if TYPE_CHECKING:
     type=click.Choice(["none", "guided", "solver"]),
     help="Smooth the finished map, but not across the edges of the picture.",
 )
+@click.option(
+    "--hints",
+    type=file_path,
+    metavar="FILE.json",
+    help="Strokes that tell how near regions are, or that they are unknown. dualpix app writes such files.",
+)
 @click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time.")
 @calibration_option("Correct views and map with this file, made by dualpix calibrate.")
 @click.option("--camera", metavar="NAME", help="Your camera and lens. A calibration of another one is refused.")
@@ -95,6 +100,7 @@ def disparity(
     axis: str | None,
     guide: str | None,
     smoothing: str | None,
+    hints: str | None,
     mask_occluded: bool,
     calibration: str | None,
     camera: str | None,
@@ -137,10 +143,12 @@ def disparity(
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
     from ..io.sidecar import sidecar_path
+    from ..look import Look
 
     name, params = _parameters(preset, config, settings, search, smoothing)
     style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
-    inputs = _views(left, right) | given(guide=guide, config=config, calibration=calibration, photo=look["photo"])
+    others = given(guide=guide, config=config, hints=hints, calibration=calibration, photo=look["photo"])
+    inputs = _views(left, right) | others
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     with _output_set(outputs, inputs, params, style, force) as files:
         from ..method import api
@@ -157,14 +165,15 @@ def disparity(
                 axis=axis,
                 calibration=lens,
                 mask_occluded=mask_occluded,
+                hints=hints or (),
                 mem_limit=mem_limit,
                 threads=threads,
                 progress=progress,
                 layout=layout,
                 first=first,
             )
-        result = _within_format(result, style.is_kitti(output), lens)
-        record = _record(result, name, threads, lens, mask_occluded, inputs, outputs)
+        result = replace(result, disparity=style.held(output, result.disparity, result.searched, bool(lens)))
+        record = result.record(name, threads, lens, inputs, outputs)
         _write(files, outputs, result, record, style)
     report(record, _summary, as_json, quiet, result.warnings)
 
@@ -209,6 +218,7 @@ def _views(left: str, right: str | None) -> dict[str, str]:
 def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, look: Look, force: bool) -> OutputSet:
     """The outputs, after every check that needs no result."""
     from ..io import OutputSet, check_confidence_path, check_preview_path
+    from ..method.kinds import method_of
 
     if "confidence" in outputs:
         check_confidence_path(outputs["confidence"])
@@ -216,24 +226,8 @@ def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params,
         check_preview_path(outputs["preview"])
     roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
     files = OutputSet(outputs.values(), inputs.values(), force, roles)
-    if look.is_kitti(outputs["disparity"]) and not _never_negative(params):
-        raise OutputError(
-            f"{outputs['disparity']}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel "
-            "disparities are signed: write .tif, .pfm or .npy, give --png grey for a picture, or --range 0 MAX"
-        )
+    look.check_sign(outputs["disparity"], method_of(params).never_negative)
     return files
-
-
-def _never_negative(params: Params) -> bool:
-    """Whether the parameters rule out negative disparities.
-
-    For stereo an automatic range has one sign. If that sign is negative, writing the map fails.
-    """
-    from ..method.kinds import method_of
-
-    if params.range == "auto":
-        return method_of(params).one_sign
-    return params.range[0] >= 0
 
 
 def _calibration(path: str | None, camera: str | None) -> Calibration | None:
@@ -251,47 +245,10 @@ def _calibration(path: str | None, camera: str | None) -> Calibration | None:
 # ---- after matching ------------------------------------------------------------------------------
 
 
-def _within_format(result: Result, kitti: bool, lens: Calibration | None) -> Result:
-    """The result with a map that its format can hold: a filter may overshoot the range by hundredths of a pixel."""
-    if not (kitti and result.searched[0] >= 0 and lens is None):
-        return result
-    return replace(result, disparity=result.disparity.clip(min=0))
-
-
-def _record(
-    result: Result,
-    preset: str,
-    threads: int,
-    lens: Calibration | None,
-    mask_occluded: bool,
-    inputs: dict[str, str],
-    outputs: dict[str, str],
-) -> dict[str, Any]:
-    """What the sidecar holds and --json prints."""
-    from ..io.sidecar import map_record
-
-    return {
-        **map_record(outputs["disparity"], result.disparity, result.axis, result.plan.frame.flipped),
-        "orientation": result.plan.frame.orientation,
-        "axis_evidence": result.evidence and result.evidence.to_dict(),
-        "preset": preset,
-        "parameters": result.params.to_dict(),
-        "searched": result.searched,
-        "threads": threads,
-        "timings": result.timings,
-        "warnings": result.warnings,
-        "calibration": lens and lens.to_dict(),
-        "mask_occluded": mask_occluded,
-        "expected_error": result.sigma is not None,
-        "plan": result.plan.summary(),
-        "inputs": inputs | ({"calib": str(result.calib)} if result.calib else {}),
-        "outputs": outputs,
-    }
-
-
 def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any], look: Look) -> None:
     from ..io import encode_map, encode_preview
     from ..io.sidecar import to_json
+    from ..look import file_and_notes
 
     output = outputs["disparity"]
     data, notes = file_and_notes(output, look.layers(output, result.disparity, "px", result.confidence), look)
@@ -305,15 +262,9 @@ def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: di
 
 
 def _summary(record: dict[str, Any]) -> str:
-    from ..io.sidecar import describe
+    from ..method.result import in_words
 
-    outputs, (low, high) = record["outputs"], record["searched"]
+    outputs = record["outputs"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
-    how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
-    how += ", as calib.txt says" * ("calib" in record["inputs"])
-    how += ", calibrated" * bool(record["calibration"])
-    how += f", {record['parameters']['filter']} filter" * (record["parameters"]["filter"] != "none")
-    return (
-        f"{outputs['disparity']}: {record['width']}x{record['height']}, {describe(record['disparity'])} px\n"
-        f"{how}, {sum(record['timings'].values()):.1f} s; also wrote {others}"
-    )
+    what, how = in_words(record)
+    return f"{outputs['disparity']}: {what}\n{how}; also wrote {others}"

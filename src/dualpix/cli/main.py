@@ -17,7 +17,7 @@ from io import TextIOWrapper
 
 import click
 
-from ..errors import DualpixError
+from ..errors import NO_MEMORY, DualpixError, in_words
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
 COMMANDS = (
@@ -35,11 +35,10 @@ COMMANDS = (
     "evaluate",
     "reproduce",
     "bench",
+    "app",
 )
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes; 130 is what shells expect after Ctrl-C
-NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller images"
-OPENCV_NO_MEMORY = -4  # the code of OpenCV's error
 
 
 # ---- the group -----------------------------------------------------------------------------------
@@ -135,13 +134,13 @@ def main(args: Sequence[str]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    if getattr(error, "code", None) == OPENCV_NO_MEMORY:
-        return _fail(NO_MEMORY, FAILED)
+    if (message := in_words(error)) == NO_MEMORY:
+        return _fail(message, FAILED)
     if os.environ.get("DUALPIX_DEBUG") == "1":
         traceback.print_exc()
     if isinstance(error, OSError) and error.filename is None:  # no file, so it is stdout
         return _fail(f"results cannot be written to stdout ({error.strerror}): send them elsewhere", FAILED)
-    return _fail(f"internal: {type(error).__name__}: {error} (DUALPIX_DEBUG=1 shows where)", FAILED)
+    return _fail(message, FAILED)
 
 
 def _invoke(args: Sequence[str]) -> int:

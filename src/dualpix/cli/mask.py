@@ -12,7 +12,6 @@ from .options import Command, file_path, force_option, output_option, quiet_opti
 if TYPE_CHECKING:
     from ..types import Map
 
-SUFFIXES = (".png", ".tif", ".tiff", ".pfm", ".npy", ".exr")
 NUMBERS = {"px": "px of disparity", "m": "metres", "relative": "relative inverse depth"}
 
 
@@ -42,7 +41,7 @@ def mask(map: str, output: str, low: float, high: float, soft: float, force: boo
     from ..io.formats import check_suffix, encode_mask
     from ..io.recorded import read_recorded
     from ..io.sidecar import read_sidecar, sidecar_path
-    from ..render.mask import depth_mask
+    from ..render.mask import SUFFIXES, depth_mask
 
     suffix = check_suffix(output, "a mask", SUFFIXES)
     # A map that the mask replaces takes its sidecar along, which would tell another unit.

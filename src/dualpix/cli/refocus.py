@@ -13,6 +13,7 @@ from .options import (
     file_path,
     output_option,
     point,
+    reading_options,
     report,
     report_options,
     threads_option,
@@ -34,6 +35,7 @@ _HARDLY = 0.5  # px: smaller discs are hardly seen
 @click.option(
     "--focus-depth", type=float, metavar="Z", help="Distance to focus on, in metres. MAP must be one of dualpix depth."
 )
+@click.option("--focus-disparity", type=float, metavar="D", help="Disparity to focus on, in px of MAP.")
 @click.option(
     "--aperture",
     type=float,
@@ -49,6 +51,7 @@ _HARDLY = 0.5  # px: smaller discs are hardly seen
 )
 @click.option("--fade", type=int, metavar="N", help="Write N pictures, in which the focus moves from that of PHOTO.")
 @click.option("--linear", is_flag=True, help="PHOTO and OUT are linear light, not sRGB.")
+@reading_options
 @threads_option
 @report_options
 def refocus(
@@ -57,6 +60,7 @@ def refocus(
     output: str,
     focus: tuple[float, float] | None,
     focus_depth: float | None,
+    focus_disparity: float | None,
     aperture: float,
     shape: str,
     fade: int | None,
@@ -65,6 +69,7 @@ def refocus(
     as_json: bool,
     force: bool,
     quiet: bool,
+    **views: str | None,
 ) -> None:
     """Blur a photo as a lens with another focus and aperture would.
 
@@ -85,21 +90,21 @@ def refocus(
     from ..io.pairs import files_of
     from ..io.pictures import check_picture_path, encode_picture, origin
     from ..params.rules import Whole, check
-    from ..render.refocusing import Lens, focus_of
+    from ..render.refocusing import Lens
     from ..run import Step, thread_count
     from ..version import version
 
     check_picture_path(output)
     lens = Lens(aperture, shape, linear)
-    if (focus is None) == (focus_depth is None):
-        raise click.UsageError("Give --focus X,Y or --focus-depth Z, one of them.")
+    if [focus, focus_depth, focus_disparity].count(None) != 2:
+        raise click.UsageError("Give --focus X,Y, --focus-depth Z or --focus-disparity D, one of them.")
     outputs = [output] if fade is None else _numbered(output, check("fade", fade, Whole(2, 9999)))
     threads = thread_count(threads)
     with OutputSet(outputs, (*files_of(photo).values(), map), force) as files, progress_bar(not quiet) as progress:
         start = time.perf_counter()
-        image, found = _read(photo, map, linear)
+        image, found = _read(photo, map, linear, views)
         kept = origin(photo, 1 if image.ndim == 2 else 3)
-        target = found.at(focus_depth) if focus_depth is not None else focus_of(found.d, focus or ())
+        target = _target(found, focus, focus_depth, focus_disparity)
         foci = [target * i / (len(outputs) - 1) for i in range(len(outputs))] if fade else [target]
         for each in (foci[0], target):
             lens.check(found.d, each)
@@ -126,16 +131,23 @@ def refocus(
     report(record, _summary, as_json, quiet, doubts)
 
 
-def _read(photo: str, map: str, linear: bool) -> tuple[Image, FocusMap]:
-    """The photo and its map, of the same size."""
+def _read(photo: str, map: str, linear: bool, views: dict[str, str | None]) -> tuple[Image, FocusMap]:
+    """The photo and its map, of the same size. `views` says how the photo holds both views."""
     from ..io.photos import read_photo
     from ..render.metres import read_focus_map
     from ..types import same_size
 
     _check_order(photo, map)
-    image, found = read_photo(photo, linear=linear), read_focus_map(map)
+    image, found = read_photo(photo, linear=linear, layout=views["layout"], first=views["first"]), read_focus_map(map)
     same_size((photo, image.shape), (map, found.d.shape))
     return image, found
+
+
+def _target(found: FocusMap, point: tuple[float, float] | None, depth: float | None, disparity: float | None) -> float:
+    """The disparity in focus, by the one way that was given."""
+    from ..render.refocusing import focus_of
+
+    return found.at(depth) if depth is not None else focus_of(found.d, point or disparity or 0.0)
 
 
 def _check_order(photo: str, map: str) -> None:

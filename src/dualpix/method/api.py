@@ -1,6 +1,6 @@
 """`dualpix.disparity`: turns the user's arguments into a pair, a method and a run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from ..camera.lens import NO_LENS, Calibration
 from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
 from ..io import read_pair
+from ..io.hints import Hint, as_hints
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
@@ -35,6 +36,7 @@ def disparity(
     axis: str | None = None,
     calibration: Calibration | str | Path | None = None,
     mask_occluded: bool = False,
+    hints: StrPath | Sequence[Hint | dict[str, Any]] = (),
     mem_limit: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -60,6 +62,9 @@ def disparity(
     mask_occluded : bool
         Set occluded pixels to NaN, with confidence 0: those that only one view sees, found by the left-right check.
         The right view is matched too, which doubles the time.
+    hints : path or list of strokes
+        What you know about regions of the picture: "near", with a disparity in px (larger is nearer), or "unknown".
+        See `dualpix.io.hints`. A hint does not widen a given range.
     mem_limit : float, optional
         Memory in GB beside the views; by default all that is free. A pair that needs more is refused.
     threads : int, optional
@@ -85,6 +90,7 @@ def disparity(
     method = method_for(preset, overrides, lens)
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
+    strokes = as_hints(hints)
     run = Run(thread_count(threads), progress)
     if mem_limit is not None:
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
@@ -97,6 +103,7 @@ def disparity(
         lens=lens,
         axis=axis,
         mask_hidden=mask_occluded,
+        hints=strokes,
         run=run,
     )
 

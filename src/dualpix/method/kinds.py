@@ -79,6 +79,15 @@ class Method(ABC):
     def one_sign(self) -> bool:
         """Whether all disparities of a pair have the same sign, or 0."""
 
+    @property
+    def never_negative(self) -> bool:
+        """Whether the parameters rule out negative disparities.
+
+        For stereo an automatic range has one sign. If that sign is negative, a KITTI PNG of it fails late.
+        """
+        limits = self.params.scales.range
+        return self.one_sign if isinstance(limits, str) else limits[0] >= 0
+
     @abstractmethod
     def floats_per_pixel(self, scales: int, both_views: bool) -> float:
         """Memory: float32 maps that exist at once beside the views."""

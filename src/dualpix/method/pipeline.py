@@ -7,9 +7,11 @@ cross-check (the other view) -> finish (confidence, frame, lens, filter, mask).
 from collections.abc import Sequence
 
 from ..camera.lens import NO_LENS, Calibration
+from ..io.hints import Hint
 from ..run import Run
 from ..types import Pair
 from .finish import finish
+from .hints import in_frame
 from .kinds import Method
 from .prepare import develop, prepare
 from .priors import Prior
@@ -27,6 +29,7 @@ def disparity(
     axis: str | None = None,
     mask_hidden: bool = False,
     priors: Sequence[Prior] = (),
+    hints: Sequence[Hint] = (),
     run: Run | None = None,
 ) -> Result:
     """The disparity map of the left view.
@@ -45,6 +48,8 @@ def disparity(
         Set occluded pixels to NaN, with confidence 0.
     priors : sequence of Prior
         What is known beforehand, such as the belief of the previous frame of a clip.
+    hints : sequence of Hint
+        What the user tells about regions of the picture.
     run : Run, optional
         Threads, progress and clock.
     """
@@ -53,6 +58,7 @@ def disparity(
     plan = survey(pyramid, pair, method, lens, Wishes(axis, mask_hidden), run)
     del pair  # frees the views unless the caller holds them
     prepare(pyramid, plan, run)
-    belief = solve(pyramid, plan, priors, run=run)
-    agreed = cross_check(belief, pyramid, plan, run)
+    told = in_frame(hints, plan.frame, lens)
+    belief = solve(pyramid, plan, priors, run=run, told=told)
+    agreed = cross_check(belief, pyramid, plan, run, told)
     return finish(belief, agreed, pyramid, plan, lens, run)

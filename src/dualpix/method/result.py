@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..camera.axis import Axis
 from ..camera.lens import Calibration
 from ..camera.metric import Depth
 from ..camera.ranging import Known, metric_of
 from ..io.orientation import swaps_axes
+from ..io.sidecar import describe, map_record
 from ..params import Params
 from ..types import Map, Parabolas, StrPath
 from .plan import Plan
@@ -69,6 +71,41 @@ class Result:
         """The calib.txt that the range comes from."""
         return self.plan.calib
 
+    def record(
+        self,
+        preset: str,
+        threads: int,
+        calibration: Calibration | None,
+        inputs: dict[str, str],
+        outputs: dict[str, str],
+    ) -> dict[str, Any]:
+        """What the sidecar of the map holds and ``dualpix disparity --json`` prints.
+
+        Parameters
+        ----------
+        preset, threads, calibration
+            What the map was made with.
+        inputs, outputs
+            The files, by role. The output "disparity" is the map.
+        """
+        return {
+            **map_record(outputs["disparity"], self.disparity, self.axis, self.plan.frame.flipped),
+            "orientation": self.plan.frame.orientation,
+            "axis_evidence": self.evidence and self.evidence.to_dict(),
+            "preset": preset,
+            "parameters": self.params.to_dict(),
+            "searched": self.searched,
+            "threads": threads,
+            "timings": self.timings,
+            "warnings": self.warnings,
+            "calibration": calibration and calibration.to_dict(),
+            "mask_occluded": self.plan.masks_hidden,
+            "expected_error": self.sigma is not None,
+            "plan": self.plan.summary(),
+            "inputs": inputs | ({"calib": str(self.calib)} if self.calib else {}),
+            "outputs": outputs,
+        }
+
     def depth(
         self,
         calibration: Calibration | StrPath | None = None,
@@ -112,3 +149,14 @@ class Result:
             sigma=self.sigma,
         )
         return metric.depth(self.disparity, self.sigma)
+
+
+def in_words(record: dict[str, Any]) -> tuple[str, str]:
+    """The record of a result as two phrases: what the map holds, and how it was found."""
+    low, high = record["searched"]
+    how = f"preset {record['preset']}, along {record['axis']}, searched {low:.4g} to {high:.4g} px"
+    how += ", as calib.txt says" * ("calib" in record["inputs"])
+    how += ", calibrated" * bool(record["calibration"])
+    how += f", {record['parameters']['filter']} filter" * (record["parameters"]["filter"] != "none")
+    how += f", {sum(record['timings'].values()):.1f} s"
+    return f"{record['width']}x{record['height']}, {describe(record['disparity'])} px", how

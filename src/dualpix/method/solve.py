@@ -10,6 +10,7 @@ from .. import _core
 from ..run import Run
 from ..types import Parabolas
 from .confidence import seen_from_finer
+from .hints import NOT_TOLD, Told
 from .kinds import Method
 from .plan import Plan
 from .priors import Prior, Weighted, combine
@@ -19,7 +20,12 @@ from .search import Span
 
 
 def solve(
-    pyramid: Pyramid, plan: Plan, priors: Sequence[Prior] = (), coarser: Parabolas | None = None, run: Run | None = None
+    pyramid: Pyramid,
+    plan: Plan,
+    priors: Sequence[Prior] = (),
+    coarser: Parabolas | None = None,
+    run: Run | None = None,
+    told: Told = NOT_TOLD,
 ) -> Parabolas:
     """The belief of every pixel of the finest scale.
 
@@ -33,6 +39,8 @@ def solve(
         Any number; each enters at every scale. A temporal prior is the belief of the previous frame.
     coarser : Parabolas, optional
         The belief of the scale before the first of the plan, if that is solved already, as for a tile.
+    told : Told
+        What the user told about some pixels.
     """
     run = run or Run()
     belief = coarser
@@ -41,9 +49,10 @@ def solve(
         method = replace(plan.method, params=fitted(plan.params, belief))
         belief = belief and without_map(belief)
         given = [prior.at(level, run.threads) for prior in priors]
-        evidence = gather(level, span, method, belief, given, run)
+        here = told.at(level)
+        evidence = gather(level, span, method, belief, given, run, here)
         belief = None  # it is part of the evidence now
-        curvature = plan.curvatures[level.number - 1] if plan.curvatures else None
+        curvature = plan.curvatures[level.number - 1] if plan.curvatures else here.curvature(evidence)
         belief = believe(evidence, level, method, plan.passes[level.number - 1], curvature, run)
     assert belief is not None
     return replace(belief, limits=plan.search.limits_of(span))
@@ -55,13 +64,19 @@ def without_map(belief: Parabolas) -> Parabolas:
 
 
 def gather(
-    level: Level, span: Span, method: Method, coarser: Parabolas | None, priors: Sequence[Weighted], run: Run
+    level: Level,
+    span: Span,
+    method: Method,
+    coarser: Parabolas | None,
+    priors: Sequence[Weighted],
+    run: Run,
+    told: Told = NOT_TOLD,
 ) -> Parabolas:
-    """The evidence of a scale: its local term and all priors."""
+    """The evidence of a scale: its local term, the user's hints and all priors."""
     with run.stage("matching", level.number):
         close_gaps(level)
-        local = method.match(level.planes, span, run)
-        return combine(local, coarser, priors, span, method.params, run.threads)
+        local = told.forgotten(method.match(level.planes, span, run), run.threads)
+        return told.added(combine(local, coarser, priors, span, method.params, run.threads))
 
 
 def believe(

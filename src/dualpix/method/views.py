@@ -5,12 +5,13 @@ import numpy as np
 from ..run import Run
 from ..types import Mask, Parabolas
 from .candidates import consistent
+from .hints import NOT_TOLD, Told
 from .plan import Plan
 from .scales import Pyramid
 from .solve import solve
 
 
-def cross_check(belief: Parabolas, pyramid: Pyramid, plan: Plan, run: Run) -> Mask | None:
+def cross_check(belief: Parabolas, pyramid: Pyramid, plan: Plan, run: Run, told: Told = NOT_TOLD) -> Mask | None:
     """1 where the other view confirms the disparity, in the matched frame; None if the plan does not ask for it.
 
     The right view is matched in the mirrored pair, within the range of the left one.
@@ -19,7 +20,7 @@ def cross_check(belief: Parabolas, pyramid: Pyramid, plan: Plan, run: Run) -> Ma
         return None
     assert belief.limits is not None
     run.view = "right"
-    other = solve(pyramid.mirrored(), plan.within(belief.limits), run=run)
+    other = solve(pyramid.mirrored(), plan.within(belief.limits), run=run, told=told.mirrored())
     run.view = ""
     left, right = (np.clip(each.disparity(run.threads), *belief.limits) for each in (belief, other))
     return consistent(left, np.ascontiguousarray(right[:, ::-1]), run.threads)

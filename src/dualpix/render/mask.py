@@ -7,6 +7,8 @@ import numpy as np
 from ..errors import ParameterError
 from ..types import Map
 
+SUFFIXES = (".png", ".tif", ".tiff", ".pfm", ".npy", ".exr")
+
 
 def depth_mask(values: Map, low: float, high: float, soft: float = 0.0) -> Map:
     """1 where the map is from `low` to `high`, 0 elsewhere, with a linear ramp of width `soft` outside each end.

@@ -44,8 +44,11 @@ def data_uri(kind: str, content: bytes) -> Html:
     return Html(f"data:{kind};base64,{b64encode(content).decode()}")
 
 
-def page(title: str, *body: str, style: str, script: str, policy: str | None = None) -> str:
-    """A whole page. `policy` is its Content-Security-Policy: what the browser lets it load and run."""
+def page(title: str, *body: str, style: str, script: str, policy: str | None = None, classes: str | None = None) -> str:
+    """A whole page.
+
+    `policy` is its Content-Security-Policy: what the browser lets it load and run. `classes` are those of its body.
+    """
     head = joined(
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -54,9 +57,8 @@ def page(title: str, *body: str, style: str, script: str, policy: str | None = N
         element("title", title),
         element("style", Html(style)),
     )
-    return "<!doctype html>\n" + element(
-        "html", element("head", head), element("body", *body, element("script", Html(script))), lang="en"
-    )
+    whole = element("body", *body, element("script", Html(script)), class_=classes)
+    return "<!doctype html>\n" + element("html", element("head", head), whole, lang="en")
 
 
 def scroll_box(table: Html, label: str, name: str = "") -> Html:
@@ -84,7 +86,7 @@ def wipe_box(pictures: Mapping[str, str], first: str, second: str) -> Html:
     return element(
         "div",
         element("div", *choices, class_="choices"),
-        element("div", *layers, element("div", class_="line"), class_="stage frame"),
+        element("div", *layers, element("div", element("span", class_="knob"), class_="line"), class_="stage frame"),
         element("input", type="range", min=0, max=100, value=50, aria_label="line between the pictures, percent"),
         class_="wipe",
         hidden=True,

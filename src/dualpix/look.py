@@ -1,13 +1,16 @@
-"""The options ``--photo``, ``--fov``, ``--png`` and ``--near`` of one call: checked early, used late."""
+"""The options ``--photo``, ``--fov``, ``--png`` and ``--near`` of one map: checked early, used late."""
 
-from __future__ import annotations
+from typing import Any, NamedTuple
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from .errors import OutputError, ParameterError
+from .io.formats import Style, check_writable, encode, notes
+from .io.images import resampled
+from .io.layers import Layers
+from .io.photos import check_photo, read_photo
+from .io.pictures import Origin, origin
+from .types import Map, same_size
 
-if TYPE_CHECKING:
-    from ..io.formats import Style
-    from ..io.layers import Layers
-    from ..types import Map
+__all__ = ["Look", "file_and_notes"]
 
 
 class Look(NamedTuple):
@@ -25,15 +28,11 @@ class Look(NamedTuple):
         unit: str,
         default_photo: str | None = None,
         views: tuple[str | None, str | None] = (None, None),
-    ) -> Look:
+    ) -> "Look":
         """Refuse what the format of `path` cannot hold. The default photo is used if the format takes one.
 
         `views` are layout and first of the default photo, if it holds both views; see `dualpix.io.read_one`.
         """
-        from ..errors import OutputError, ParameterError
-        from ..io.formats import check_writable
-        from ..io.photos import check_photo
-
         found = check_writable(path, unit, self.style, bool(self.photo or default_photo))
         if self.photo is not None and not found.takes_photo:
             raise OutputError(f"{path}: --photo is for .exr, .jpg, .ply and .glb files: leave it out")
@@ -51,25 +50,32 @@ class Look(NamedTuple):
     @property
     def style(self) -> Style:
         """The options of PNG files."""
-        from ..io.formats import Style
-
         return Style(self.png, self.near)
 
     def is_kitti(self, path: str) -> bool:
         """Whether a disparity map becomes a KITTI PNG, which has no negative numbers."""
         return path.lower().endswith(".png") and self.png in (None, "kitti")
 
+    def check_sign(self, path: str, never_negative: bool) -> None:
+        """Refuse a KITTI PNG of disparities that may be negative."""
+        if self.is_kitti(path) and not never_negative:
+            raise OutputError(
+                f"{path}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel disparities are "
+                "signed: write .tif, .pfm or .npy, give --png grey for a picture, or --range 0 MAX"
+            )
+
+    def held(self, path: str, d: Map, searched: tuple[float, float], corrected: bool) -> Map:
+        """The disparities that the format holds: a filter may leave the range by hundredths of a pixel.
+
+        `corrected` says whether a calibration has changed them, so that the range is another one.
+        """
+        return d.clip(min=0) if self.is_kitti(path) and searched[0] >= 0 and not corrected else d
+
     def layers(self, path: str, values: Map, unit: str, confidence: Map | None) -> Layers:
         """The map with its photo, which must have the same size. Errors call the map `path`.
 
         A default photo was read as view or guide of the map before, so it is resampled as they are.
         """
-        from ..io.images import resampled
-        from ..io.layers import Layers
-        from ..io.photos import read_photo
-        from ..io.pictures import Origin, origin
-        from ..types import same_size
-
         photo, kept = None, Origin()
         if self.photo is not None:
             layout, first = self.views or (None, None)
@@ -83,6 +89,4 @@ class Look(NamedTuple):
 
 def file_and_notes(path: str, layers: Layers, look: Look) -> tuple[bytes | memoryview, dict[str, Any]]:
     """The bytes of a map file, and what its sidecar must say about them."""
-    from ..io.formats import encode, notes
-
     return encode(path, layers, look.style), notes(path, layers, look.style)

@@ -1,0 +1,1 @@
+"""``dualpix app``: a page in the browser, served from this computer to this computer only."""

@@ -1,0 +1,88 @@
+"""The private folder of a running app. A folder that a killed app left is removed at the next start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from ..errors import OutputError
+
+PREFIX, LOCK = "dualpix-app-", "lock"
+STARTING = 60  # s: a folder without a lock that is younger may belong to an app that starts right now
+
+
+class PrivateFolder:
+    """A folder that only this user can read. It exists until `close`, and holds a lock as long as the process lives."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        try:
+            place = parent or Path(tempfile.gettempdir())
+            remove_leftovers(place)
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
+            self._lock = open(self.path / LOCK, "wb")  # noqa: SIM115 - it stays open
+        except OSError as error:
+            raise OutputError(
+                f"a temporary folder cannot be made ({error.strerror}): set the environment variable TMPDIR"
+            ) from None
+        _try_lock(self._lock)
+
+    def close(self) -> None:
+        """Remove the folder and all that is in it."""
+        self._lock.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def __enter__(self) -> PrivateFolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def remove_leftovers(place: Path) -> None:
+    """Remove the folders of apps that ended without removing them, such as by kill -9."""
+    for folder in place.glob(PREFIX + "*"):
+        with suppress(OSError):
+            if _is_ours(folder) and _is_dead(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_ours(folder: Path) -> bool:
+    found = folder.lstat()  # a link is not followed
+    owner = getattr(os, "getuid", lambda: found.st_uid)()
+    return folder.is_dir() and not folder.is_symlink() and found.st_uid == owner
+
+
+def _is_dead(folder: Path) -> bool:
+    """Whether no process holds the lock."""
+    try:
+        with open(folder / LOCK, "r+b") as lock:
+            return _try_lock(lock)
+    except FileNotFoundError:
+        return time.time() - folder.stat().st_mtime > STARTING
+
+
+def _try_lock(file: BinaryIO) -> bool:
+    """Lock a file until it is closed; False if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
