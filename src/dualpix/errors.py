@@ -15,3 +15,9 @@ class ParameterError(DualpixError):
 
 class OutputError(DualpixError):
     """A result that cannot be written to the requested file or in its format."""
+
+
+def sentence(error: Exception) -> str:
+    """The text of any error in one line, for a list of failures. Its type is named if it is not one of ours."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, DualpixError) else f"{type(error).__name__}: {text}".rstrip(": ")

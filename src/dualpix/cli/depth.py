@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, OutputError, ParameterError
-from .look import Look, file_and_notes
+from ..look import Look, file_and_notes
 from .options import (
     Command,
     calibration_option,

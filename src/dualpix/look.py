@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..io.formats import Style
-    from ..io.layers import Layers
-    from ..types import Map
+    from .io.formats import Style
+    from .io.layers import Layers
+    from .types import Map
 
 
 class Look(NamedTuple):
@@ -30,9 +30,9 @@ class Look(NamedTuple):
 
         `views` are layout and first of the default photo, if it holds both views; see `dualpix.io.read_one`.
         """
-        from ..errors import OutputError, ParameterError
-        from ..io.formats import check_writable
-        from ..io.photos import check_photo
+        from .errors import OutputError, ParameterError
+        from .io.formats import check_writable
+        from .io.photos import check_photo
 
         found = check_writable(path, unit, self.style, bool(self.photo or default_photo))
         if self.photo is not None and not found.takes_photo:
@@ -51,7 +51,7 @@ class Look(NamedTuple):
     @property
     def style(self) -> Style:
         """The options of PNG files."""
-        from ..io.formats import Style
+        from .io.formats import Style
 
         return Style(self.png, self.near)
 
@@ -64,11 +64,11 @@ class Look(NamedTuple):
 
         A default photo was read as view or guide of the map before, so it is resampled as they are.
         """
-        from ..io.images import resampled
-        from ..io.layers import Layers
-        from ..io.photos import read_photo
-        from ..io.pictures import Origin, origin
-        from ..types import same_size
+        from .io.images import resampled
+        from .io.layers import Layers
+        from .io.photos import read_photo
+        from .io.pictures import Origin, origin
+        from .types import same_size
 
         photo, kept = None, Origin()
         if self.photo is not None:
@@ -83,6 +83,6 @@ class Look(NamedTuple):
 
 def file_and_notes(path: str, layers: Layers, look: Look) -> tuple[bytes | memoryview, dict[str, Any]]:
     """The bytes of a map file, and what its sidecar must say about them."""
-    from ..io.formats import encode, notes
+    from .io.formats import encode, notes
 
     return encode(path, layers, look.style), notes(path, layers, look.style)
