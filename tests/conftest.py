@@ -39,7 +39,12 @@ def data_dir():
 @pytest.fixture(scope="session")
 def ablation():
     """benchmarks/ablation.py, which knows how each data set is read and scored."""
-    spec = importlib.util.spec_from_file_location("ablation", ROOT / "benchmarks" / "ablation.py")
+    return load_script(ROOT / "benchmarks" / "ablation.py")
+
+
+def load_script(path):
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -10,6 +10,7 @@ import click
 
 from .options import (
     Command,
+    check_camera,
     file_path,
     json_option,
     method_options,
@@ -90,8 +91,7 @@ def batch(
       dualpix batch shots.csv -o maps --format exr
       dualpix batch scans -o maps --layout side-by-side --mem-limit 8
     """
-    if options["camera"] is not None and options["calibration"] is None:
-        raise click.UsageError("--camera checks a calibration: give --calibration too")
+    check_camera(options["camera"], options["calibration"])
     from ..batches.api import Batch
     from ..batches.recipe import Recipe
     from ..params import chosen

@@ -10,6 +10,7 @@ from ..look import Look
 from .options import (
     Command,
     OptionalArgument,
+    check_camera,
     file_path,
     given,
     look_options,
@@ -109,8 +110,7 @@ def disparity(
     from ..params import chosen
     from ..run import thread_count
 
-    if camera is not None and calibration is None:
-        raise click.UsageError("--camera checks a calibration: give --calibration too")
+    check_camera(camera, calibration)
     name, params = chosen(preset, config, settings, search, smoothing)
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
     capture = Capture(

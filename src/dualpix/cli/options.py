@@ -161,6 +161,12 @@ def png_options(function: _Function) -> _Function:
     return kind(near(function))
 
 
+def check_camera(camera: str | None, calibration: str | None) -> None:
+    """Refuse --camera without --calibration."""
+    if camera is not None and calibration is None:
+        raise click.UsageError("--camera checks a calibration: give --calibration too")
+
+
 def look_options(function: _Function) -> _Function:
     """Options of commands that write a map by suffix: ``--photo``, ``--fov``, ``--png`` and ``--near``."""
     photo = click.option(
