@@ -442,7 +442,7 @@ def test_jobs_follow_from_cores_captures_and_memory(photos):
     assert jobs(threads=8) == (3, 2)
     assert jobs(threads=8, jobs=1) == (1, 8)
     assert jobs(threads=2, jobs=5) == (5, 1)
-    assert jobs(threads=8, mem_limit=0.5) == (2, 4)
+    assert jobs(threads=8, mem_limit=0.2) == (2, 4)
 
 
 def test_a_capture_that_needs_more_than_all_memory_fails_alone(photos):

@@ -8,7 +8,7 @@ from ..method import api
 from ..method.kinds import method_of
 from ..params import Params
 
-PROCESS = 0.15  # GB of Python and its libraries
+PROCESS = 0.06  # GB of Python and its libraries
 RAW_VIEWS = 14  # bytes a pixel: two float32 views and a picture of 3 x 16 bit
 _BYTES = {"uint8": 1, "uint16": 2}
 

@@ -115,7 +115,7 @@ def _run(whole: Batch, quiet: bool) -> dict[str, Any]:
     tally = _Tally(len(whole))
     with progress_bar(not quiet) as progress, closing(iter(whole)) as outcomes:
         if progress:
-            progress(Step("captures", 0.0, 1, len(whole), "capture"))
+            progress(Step("starting"))
         for outcome in outcomes:
             tally.count(outcome)
             if progress:
