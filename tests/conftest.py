@@ -39,12 +39,7 @@ def data_dir():
 @pytest.fixture(scope="session")
 def ablation():
     """benchmarks/ablation.py, which knows how each data set is read and scored."""
-    return load_script(ROOT / "benchmarks" / "ablation.py")
-
-
-def load_script(path):
-    """A script as a module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location("ablation", ROOT / "benchmarks" / "ablation.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

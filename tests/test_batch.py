@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dualpix
-from conftest import ROOT, load_script, textured_pair
+from conftest import textured_pair
 from dualpix.batches import folder as _folder
 from dualpix.batches import inputs, memory
 from dualpix.batches.runner import Here
@@ -269,7 +269,7 @@ def test_two_shots_with_one_output_are_refused(photos):
     with pytest.raises(OutputError, match=r"a_left.png: would write .*a_left.tiff, as photos/a_left.bmp does: .*name"):
         dualpix.batch("photos", "out")
     with pytest.raises(OutputError, match="as the batch itself does"):
-        dualpix.batch({"left": "photos/a_left.png", "right": "photos/a_right.png", "name": "batch"}, "out")
+        dualpix.batch({"left": photos / "a_left.png", "right": "photos/a_right.png", "name": "batch"}, "out")
     assert not os.path.exists("out")
 
 
@@ -286,6 +286,7 @@ def test_two_shots_with_one_output_are_refused(photos):
         ("left/7.png", "right/7.png"),
         ("left_pd/x/result_leftPd_center.png", "right_pd/x/result_rightPd_center.png"),
         ("left_over/leftovers_left.png", "left_over/leftovers_right.png"),
+        ("left-handed/left/7.png", "left-handed/right/7.png"),
     ],
 )
 def test_pairs_are_found_by_their_names(tmp_path, left, right):
@@ -308,6 +309,12 @@ def test_several_inputs_keep_their_folders_in_the_names(photos):
     write_views(photos.parent / "more/a_left.png", photos.parent / "more/a_right.png")
     found = inputs.find_shots(["photos/deep", "more", "photos/a_left.png"])
     assert [shot.name for shot in found.shots] == ["photos/deep/c_left", "more/a_left", "photos/a_left"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+def test_a_folder_that_links_to_itself_is_searched_once(photos):
+    (photos / "deep/loop").symlink_to(photos)
+    assert len(inputs.find_shots(["photos"]).shots) == 3
 
 
 def test_patterns_take_what_they_match(photos):
@@ -376,6 +383,7 @@ def test_rows_of_a_manifest_have_options_of_their_own(photos, tmp_path):
         ("m.csv", "left,window\na,many\n", "m.csv, line 2: parameter window must be "),
         ("m.csv", "left,preset\na,best\n", "m.csv, line 2: unknown preset 'best'"),
         ("m.csv", "left,axis\na,z\n", "m.csv, line 2: axis must be x or y, not 'z'"),
+        ("m.csv", "left,name\na,.\n", "m.csv, line 2: name '.' must be a path below the output folder"),
         ("m.csv", "left,name\na,../b\n", "m.csv, line 2: name '../b' must be a path below the output folder"),
         ("m.jsonl", '{"left": "a"}\n{"right": "b"}\n', "m.jsonl, line 2: column left is missing: "),
         ("m.jsonl", '{"left": "a"}\n{"left": \n', "m.jsonl, line 2: is not JSON "),
@@ -406,7 +414,7 @@ def test_a_manifest_that_is_no_text_is_refused(tmp_path, data, says):
         ({"mem_limit": -1}, ParameterError, "mem_limit must be"),
         ({"format": "gif"}, ParameterError, "format must be"),
         ({"format": "png"}, OutputError, "cannot hold negative numbers"),
-        ({"format": "tiff", "png": "grey"}, OutputError, "--png is for .png files"),
+        ({"format": "tiff", "png": "grey"}, OutputError, "png is for .png files"),
         ({"calibration": "none.json"}, InputError, "none.json"),
     ],
 )
@@ -484,9 +492,9 @@ def test_durations_in_words(seconds, text):
 # ---- benchmarks/batch.py -------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def bench():
-    return load_script(ROOT / "benchmarks" / "batch.py")
+@pytest.fixture
+def bench(benchmark_script):
+    return benchmark_script("batch")
 
 
 @pytest.fixture

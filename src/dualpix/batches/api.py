@@ -145,7 +145,7 @@ class Batch:
         self.threads = 1
         check_outputs(map(self._capture, self._shots), self._shots, self._folder)
         self._identity = {
-            "inputs": [dict(each) if isinstance(each, Mapping) else os.path.abspath(each) for each in inputs],
+            "inputs": [_described(each) for each in inputs],
             "options": recipe.to_dict(),
         }
         check_folder(self._folder, self._identity, force)
@@ -174,3 +174,10 @@ class Batch:
         needed = self._capture(self._shots[0]).gigabytes()
         fit = cores if self._limit is None or not needed else int(self._limit / needed)
         return max(1, min(cores, len(self._shots), fit))
+
+
+def _described(given: StrPath | Row) -> str | dict[str, str]:
+    """An input as the file of the batch names it."""
+    if isinstance(given, Mapping):
+        return {column: str(value) for column, value in given.items()}
+    return os.path.abspath(given)

@@ -13,7 +13,7 @@ from ..io import OutputSet
 from ..version import version
 
 BATCH, RESULTS = "batch.json", "results.jsonl"
-PATIENCE = 5.0  # s that we wait for the processes of a killed run to end
+PATIENCE = 10.0  # s that we wait for the processes of a killed run to end
 
 
 def is_batch(folder: str) -> bool:

@@ -92,10 +92,13 @@ def _files(path: str, skip: StrPath | None) -> tuple[str, list[str], bool]:
 
 def _tree(folder: str, skip: StrPath | None) -> Iterator[str]:
     """The pictures of a folder and of those in it. Outputs of batches and hidden folders are left out."""
+    seen = {os.path.realpath(skip)} if skip is not None else set()
     for place, folders, files in os.walk(folder, followlinks=True):
-        if is_batch(place) or (skip is not None and os.path.abspath(place) == os.path.abspath(skip)):
+        real = os.path.realpath(place)
+        if real in seen or is_batch(place):
             folders.clear()
             continue
+        seen.add(real)  # a link may lead back to it
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith(".") and name.lower().endswith((*PICTURES, *ALONE)):
@@ -129,7 +132,14 @@ def _partner(file: str) -> str | None:
     folder, name = os.path.split(file)
     for left, right in _WORDS:
         word = re.compile(rf"(?<![A-Za-z]){left}(?![a-z]|(?<=[A-Z])[A-Z])")
-        for candidate in (os.path.join(folder, word.sub(right, name)), word.sub(right, file)):
+        # The word stands in the name, in the innermost folder that has one, or in both.
+        parts = folder.split(os.sep)
+        inner = next((i for i in reversed(range(len(parts))) if word.search(parts[i])), None)
+        other = folder
+        if inner is not None:
+            other = os.sep.join([*parts[:inner], word.sub(right, parts[inner]), *parts[inner + 1 :]])
+        for place in (folder, other):
+            candidate = os.path.join(place, word.sub(right, name))
             if candidate != file and os.path.isfile(candidate):
                 return candidate
     return None

@@ -57,10 +57,14 @@ def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
     files = {role: os.path.join(folder, values[role]) for role in FILES if role in values}
     options = {column: value for column, value in values.items() if column not in (*FILES, "name")}
     _check_options(options, where)
-    name = values.get("name", "")
-    if name and (PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name):
+    return Shot(name=_checked_name(values.get("name", ""), where), options=options, where=where, **files)
+
+
+def _checked_name(name: str, where: str) -> str:
+    path = PurePosixPath(name)
+    if name and (path.is_absolute() or ".." in path.parts or not path.name or "\\" in name):
         raise InputError(f"{where}: name {name!r} must be a path below the output folder, such as day1/shot3")
-    return Shot(name=name, options=options, where=where, **files)
+    return path.as_posix() if name else ""
 
 
 def _check_options(options: dict[str, str], where: str) -> None:

@@ -173,11 +173,16 @@ def duration(seconds: float) -> str:
 
 def _summary(record: dict[str, Any]) -> str:
     counts = f"{record['done']} done, {record['kept']} finished before, {len(record['failed'])} failed"
-    lines = [f"{record['output']}: {record['captures']} captures: {counts}"]
+    lines = [f"{record['output']}: {_number(record['captures'], 'capture')}: {counts}"]
     pace = f"{duration(record['seconds'])}, {record['per_second']:.3g} captures/s"
-    lines.append(f"{pace}, {record['jobs']} processes of {record['threads']} threads; results.jsonl lists them")
+    workers = f"{_number(record['jobs'], 'process', 'es')} of {_number(record['threads'], 'thread')}"
+    lines.append(f"{pace}, {workers}; results.jsonl lists them")
     if record["warned"]:
         lines.append(f"{record['warned']} have warnings: see results.jsonl")
     if record["left_out"]:
         lines.append(f"{record['left_out']} other pictures in the folders are no shots: left out")
     return "\n".join(lines)
+
+
+def _number(count: int, what: str, plural: str = "s") -> str:
+    return f"{count} {what}{plural * (count != 1)}"
