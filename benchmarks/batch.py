@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import shlex
 import signal
 import subprocess
@@ -53,22 +54,31 @@ def make_pairs(data: Path, folder: Path, count: int) -> None:
             cv2.imwrite(str(folder / f"{number:04d}_{side}.png"), bgr, [cv2.IMWRITE_PNG_COMPRESSION, 1])
 
 
-def batch_command(pairs: Path, out: Path, *options: str) -> list[str]:
-    return [*COMMAND, "batch", str(pairs), "-o", str(out), "--quiet", *options]
+def batch_command(pairs: Path, out: Path) -> list[str]:
+    return [*COMMAND, "batch", str(pairs), "-o", str(out), "--quiet"]
 
 
 # ---- rate ----------------------------------------------------------------------------------------
 
 
-class Rates(NamedTuple):
-    """Captures per second."""
+class Cost(NamedTuple):
+    """What a capture costs: seconds on the clock, and of processors. Other programs lengthen the former above all."""
 
-    batch: float
-    loop: float
+    seconds: float
+    processors: float
 
 
-def rates(pairs: Path, folder: Path, loop: int, options: tuple[str, ...] = ()) -> Rates:
-    """The rate of the batch over all pairs, and that of a shell loop over the first `loop` of them."""
+def cost(command: list[str], captures: int, text: str = "") -> Cost:
+    """The cost per capture of a command that makes that many."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, input=text, text=True, check=True)
+    seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(seconds / captures, used / captures)
+
+
+def costs(pairs: Path, folder: Path, loop: int) -> tuple[Cost, Cost]:
+    """The cost of the batch over all pairs, and that of a shell loop over the first `loop` of them."""
     lefts = sorted(pairs.glob("*_left.png"))
     (folder / "looped").mkdir()
     calls = []
@@ -76,12 +86,8 @@ def rates(pairs: Path, folder: Path, loop: int, options: tuple[str, ...] = ()) -
         right = left.with_name(left.name.replace("_left", "_right"))
         out = folder / "looped" / f"{left.stem}.tiff"
         calls.append(shlex.join([*COMMAND, "disparity", str(left), str(right), "-o", str(out), "--quiet"]))
-    start = time.perf_counter()
-    subprocess.run(["sh", "-e"], input="\n".join(calls), text=True, check=True)
-    looped = time.perf_counter() - start
-    start = time.perf_counter()
-    subprocess.run(batch_command(pairs, folder / "batched", *options), check=True)
-    return Rates(len(lefts) / (time.perf_counter() - start), len(calls) / looped)
+    looped = cost(["sh", "-e"], len(calls), "\n".join(calls))
+    return cost(batch_command(pairs, folder / "batched"), len(lefts)), looped
 
 
 # ---- kills ---------------------------------------------------------------------------------------
@@ -186,10 +192,11 @@ def main() -> None:
         folder = Path(place)
         make_pairs(args.data, folder / "pairs", args.pairs)
         if args.what == "rate":
-            found = rates(folder / "pairs", folder, args.loop or args.pairs)
-            print(
-                f"batch {found.batch:.2f} captures/s, shell loop {found.loop:.2f}: {found.batch / found.loop:.2f} times"
-            )
+            print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} before it begins")
+            batch, loop = costs(folder / "pairs", folder, args.loop or args.pairs)
+            for name, each in (("batch", batch), ("shell loop", loop)):
+                print(f"{name:10s} {1 / each.seconds:.2f} captures/s, {each.processors:.2f} s of processors a capture")
+            print(f"the batch has {loop.seconds / batch.seconds:.2f} times the rate of the shell loop")
             return
         done = kill_test(folder / "pairs", folder, args.kills, args.every)
         print(f"killed {done.main} times the main process, {done.workers} times a worker; {done.starts} starts")

@@ -505,9 +505,8 @@ def pairs(bench, photos, tmp_path, monkeypatch):
 
 
 def test_batch_and_shell_loop_make_the_same_maps(bench, pairs, tmp_path):
-    found = bench.rates(pairs, tmp_path, loop=2)
-    assert found.batch > 0
-    assert found.loop > 0
+    batch, loop = bench.costs(pairs, tmp_path, loop=2)
+    assert min(*batch, *loop) > 0
     for path in (tmp_path / "looped").glob("*.tiff"):
         assert path.read_bytes() == (tmp_path / "batched" / path.name).read_bytes()
 
