@@ -31,7 +31,7 @@ import numpy as np
 from ablation import Changes, Table, exit_code, spell
 
 import dualpix
-from dualpix.evaluation.cache import Cache, cache_folder, scene_digest
+from dualpix.evaluation.cache import Cache, cache_folder, job_key, scene_digest
 from dualpix.evaluation.datasets import Dataset, open_dataset, score
 from dualpix.evaluation.methods import Preset
 from dualpix.evaluation.outcomes import Scene, Scores
@@ -97,7 +97,7 @@ def measure(sets: list[Set], candidates: Candidates, cache: Cache) -> Measured:
 def scores(name: str, scene: Scene, digest: str, params: dualpix.Params, cache: Cache) -> Scores:
     """The scores of one run, from the cache if it was made before."""
     job = Job(name, scene, Preset("", params), thread_count(None))
-    path = cache.file(job, digest).with_suffix(".json")
+    path = cache.file(job_key(job, digest)).with_suffix(".json")
     if (kept := read(path)) is not None:
         return kept
     made = score(name, scene, *job.method.run(scene, job.threads))

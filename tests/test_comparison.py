@@ -19,9 +19,9 @@ import pytest
 
 from conftest import textured_pair
 from dualpix import cli
+from dualpix.batches import process, versions
 from dualpix.errors import OutputError
 from dualpix.evaluation import compare as comparison
-from dualpix.evaluation import process, versions
 from dualpix.evaluation import worker as _worker
 from dualpix.evaluation.cache import cache_folder
 from dualpix.evaluation.compare import compare
@@ -372,7 +372,7 @@ def test_after_a_kill_it_goes_on_where_it_was(folder):
 
 def test_the_process_answers_in_pickle_and_nothing_else(dataset, folder):
     job = _worker.Job("r6ii", dataset.load("1"), own("says")[0], 1)
-    command = process.python("from dualpix.evaluation.process import main; main()")
+    command = process.python("from dualpix.batches.process import main; main()")
     task = pickle.dumps((_worker.run, job, os.getpid()))
     done = subprocess.run(command, input=task, capture_output=True, check=True)
     assert isinstance(pickle.loads(done.stdout), Outcome)

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from dualpix.evaluation import process
+from dualpix.batches import process
 
 
 def twice(argument):

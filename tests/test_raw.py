@@ -12,6 +12,7 @@ import tifffile
 
 import dualpix
 from dualpix import InputError, ParameterError
+from dualpix.batches.runner import Here
 from dualpix.io import probe, raw, read_image, read_one, read_pair
 from dualpix.io.orientation import upright
 from dualpix.io.photos import read_photo
@@ -481,3 +482,30 @@ def test_the_limit_of_pixels_holds_for_raw_files(write, monkeypatch):
     monkeypatch.setenv("DUALPIX_MAX_PIXELS", "1000")
     with pytest.raises(InputError, match=r"shot\.dng: 128x96 are 12288 pixels, over the limit of 1000: "):
         read_pair(write(RAWS["plain.dng"]))
+
+
+# ---- many of them --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RAWS)
+def test_the_header_tells_the_size(tmp_path, name):
+    (tmp_path / name).write_bytes(RAWS[name])
+    found = raw.describe(tmp_path / name)
+    assert raw.size(tmp_path / name) == (found["height"], found["width"])
+
+
+def test_a_damaged_file_has_no_size(tmp_path):
+    (tmp_path / "cut.dng").write_bytes(RAWS["plain.dng"][:60])
+    with pytest.raises(InputError, match="is damaged or cut short"):
+        raw.size(tmp_path / "cut.dng")
+
+
+def test_a_batch_finds_raw_files_in_a_folder(tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/IMG_1.dng").write_bytes(RAWS["plain.dng"])
+    (tmp_path / "photos/IMG_2.DNG").write_bytes(RAWS["plain.dng"][:60])
+    outcomes = {each.name: each for each in dualpix.batch(tmp_path / "photos", tmp_path / "maps", runner=Here())}
+    assert outcomes["IMG_1"].error is None
+    assert "IMG_2.DNG" in outcomes["IMG_2"].error
+    expected = dualpix.disparity(tmp_path / "photos/IMG_1.dng").disparity
+    np.testing.assert_array_equal(dualpix.read_map(tmp_path / "maps/IMG_1.tiff"), expected)

@@ -10,6 +10,7 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import baselines, filters, metrics, render
+    from .batches.api import batch
     from .camera.calibrate import calibrate
     from .camera.lens import Calibration
     from .camera.lens_file import read_calibration
@@ -31,6 +32,7 @@ _HOMES = {
     "Metric": "camera.metric",
     "Params": "params",
     "Result": "method.result",
+    "batch": "batches.api",
     "calibrate": "camera.calibrate",
     "disparity": "method.api",
     "preset": "params",
@@ -54,6 +56,7 @@ __all__ = [
     "Result",
     "__version__",
     "baselines",
+    "batch",
     "calibrate",
     "disparity",
     "filters",

@@ -28,3 +28,9 @@ def in_words(error: Exception) -> str:
     if isinstance(error, MemoryError) or getattr(error, "code", None) == OPENCV_NO_MEMORY:
         return NO_MEMORY
     return " ".join(f"internal: {type(error).__name__}: {error} (DUALPIX_DEBUG=1 shows where)".splitlines())
+
+
+def sentence(error: Exception) -> str:
+    """The text of any error in one line, for a list of failures. Its type is named if it is not one of ours."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, DualpixError) else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from .options import (
     Command,
     OptionalArgument,
-    calibration_option,
+    check_camera,
     file_path,
     given,
     look_options,
     map_output_option,
+    method_options,
     reading_options,
     report,
     report_options,
@@ -22,36 +22,13 @@ from .options import (
 )
 from .progress import progress_bar
 
-if TYPE_CHECKING:
-    from ..camera.lens import Calibration
-    from ..io import OutputSet
-    from ..look import Look
-    from ..method.result import Result
-    from ..params import Params
-
 
 @click.command(cls=Command)
 @click.argument("left", type=file_path)
 @click.argument("right", cls=OptionalArgument, type=file_path, metavar="RIGHT", required=False)
 @map_output_option("Map")
 @reading_options
-@click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets.")
-@click.option(
-    "--config", type=file_path, metavar="FILE.toml", help="File with parameters. dualpix presets NAME prints one."
-)
-@click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set one parameter. May be repeated.")
-@click.option(
-    "--range",
-    "search",
-    type=(float, float),
-    metavar="MIN MAX",
-    help="Smallest and largest disparity to search, in pixels, before any correction by --calibration.",
-)
-@click.option(
-    "--axis",
-    type=click.Choice(["x", "y"]),
-    help="Direction in which the views are shifted. By default it is detected; stereo presets take x.",
-)
+@method_options
 @click.option(
     "--guide",
     type=file_path,
@@ -59,20 +36,11 @@ if TYPE_CHECKING:
     help="Keep the edges of this image or raw file instead of those of LEFT.",
 )
 @click.option(
-    "--filter",
-    "smoothing",
-    type=click.Choice(["none", "guided", "solver"]),
-    help="Smooth the finished map, but not across the edges of the picture.",
-)
-@click.option(
     "--hints",
     type=file_path,
     metavar="FILE.json",
     help="Strokes that tell how near regions are, or that they are unknown. dualpix app writes such files.",
 )
-@click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time.")
-@calibration_option("Correct views and map with this file, made by dualpix calibrate.")
-@click.option("--camera", metavar="NAME", help="Your camera and lens. A calibration of another one is refused.")
 @click.option(
     "--confidence",
     type=file_path,
@@ -142,123 +110,43 @@ def disparity(
       dualpix disparity left.png right.png -o out.exr
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
+    from ..batches.capture import Capture, make, write
+    from ..io import OutputSet
     from ..io.sidecar import sidecar_path
     from ..look import Look
+    from ..params import chosen
+    from ..run import thread_count
 
-    name, params = _parameters(preset, config, settings, search, smoothing)
-    style = Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first))
-    others = given(guide=guide, config=config, hints=hints, calibration=calibration, photo=look["photo"])
-    inputs = _views(left, right) | others
+    check_camera(camera, calibration)
+    name, params = chosen(preset, config, settings, search, smoothing)
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
-    with _output_set(outputs, inputs, params, style, force) as files:
-        from ..method import api
-        from ..run import opencv_threads, thread_count
-
-        threads = thread_count(threads)
-        lens = _calibration(calibration, camera)
-        with progress_bar(not quiet) as progress, opencv_threads(threads):
-            result = api.disparity(
-                left,
-                right,
-                params,
-                guide,
-                axis=axis,
-                calibration=lens,
-                mask_occluded=mask_occluded,
-                hints=hints or (),
-                mem_limit=mem_limit,
-                threads=threads,
-                progress=progress,
-                layout=layout,
-                first=first,
-            )
-        result = replace(result, disparity=style.held(output, result.disparity, result.searched, bool(lens)))
-        record = result.record(name, threads, lens, inputs, outputs)
-        _write(files, outputs, result, record, style)
-    report(record, _summary, as_json, quiet, result.warnings)
-
-
-# ---- before matching -----------------------------------------------------------------------------
-
-
-def _parameters(
-    preset: str | None,
-    config: str | None,
-    settings: tuple[str, ...],
-    search: tuple[float, float] | None,
-    smoothing: str | None,
-) -> tuple[str, Params]:
-    """The name of the preset, and its parameters after the config, --set, --range and --filter."""
-    from ..params import DEFAULT_PRESET, complete, load_config, parse_setting, resolve
-    from ..params import preset as preset_of
-
-    overrides = {} if config is None else load_config(config)
-    configured = overrides.pop("preset", DEFAULT_PRESET)
-    name = configured if preset is None else preset
-    base = preset_of(name)
-    if complete(overrides):  # it replaces every value of the preset that was named
-        base, overrides = preset_of(configured).replace(**overrides), {}
-    overrides.update(map(parse_setting, settings))
-    if search is not None:
-        overrides["range"] = search
-    if smoothing is not None:
-        overrides["filter"] = smoothing
-    return name, resolve(base, overrides)
-
-
-def _views(left: str, right: str | None) -> dict[str, str]:
-    """The files of the views, by role."""
-    if right is not None:
-        return {"left": left, "right": right}
-    from ..io.pairs import files_of
-
-    return files_of(left)
-
-
-def _output_set(outputs: dict[str, str], inputs: dict[str, str], params: Params, look: Look, force: bool) -> OutputSet:
-    """The outputs, after every check that needs no result."""
-    from ..io import OutputSet, check_confidence_path, check_preview_path
-    from ..method.kinds import method_of
-
-    if "confidence" in outputs:
-        check_confidence_path(outputs["confidence"])
-    if "preview" in outputs:
-        check_preview_path(outputs["preview"])
-    roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
-    files = OutputSet(outputs.values(), inputs.values(), force, roles)
-    look.check_sign(outputs["disparity"], method_of(params).never_negative)
-    return files
-
-
-def _calibration(path: str | None, camera: str | None) -> Calibration | None:
-    if path is None:
-        if camera is not None:
-            raise click.UsageError("--camera checks a calibration: give --calibration too")
-        return None
-    from ..camera.lens_file import read_calibration
-
-    lens = read_calibration(path)
-    lens.check_camera(camera)
-    return lens
-
-
-# ---- after matching ------------------------------------------------------------------------------
-
-
-def _write(files: OutputSet, outputs: dict[str, str], result: Result, record: dict[str, Any], look: Look) -> None:
-    from ..io import encode_map, encode_preview
-    from ..io.sidecar import to_json
-    from ..look import file_and_notes
-
-    output = outputs["disparity"]
-    data, notes = file_and_notes(output, look.layers(output, result.disparity, "px", result.confidence), look)
-    record |= notes
-    files.write(output, data)
-    if "confidence" in outputs:
-        files.write(outputs["confidence"], encode_map(outputs["confidence"], result.confidence))
-    if "preview" in outputs:
-        files.write(outputs["preview"], encode_preview(result.disparity))
-    files.write(outputs["sidecar"], to_json(record).encode())
+    capture = Capture(
+        name=output,
+        left=left,
+        right=right,
+        guide=guide,
+        hints=hints,
+        calibration=calibration,
+        config=config,
+        outputs=outputs,
+        preset=name,
+        params=params,
+        layout=layout,
+        first=first,
+        axis=axis,
+        camera=camera,
+        mask_occluded=mask_occluded,
+        look=Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first)),
+        threads=thread_count(threads),
+        mem_limit=mem_limit,
+    )
+    roles = {outputs["sidecar"]: f"the sidecar of {output}"}
+    with OutputSet(outputs.values(), capture.inputs.values(), force, roles) as files:
+        capture.check()
+        with progress_bar(not quiet) as progress:
+            made = make(capture, progress)
+        write(files, capture, made)
+    report(made.record, _summary, as_json, quiet, made.record["warnings"])
 
 
 def _summary(record: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from ..errors import NO_MEMORY, DualpixError, in_words
 # Each is the function of that name in the module of that name. Help lists them in this order.
 COMMANDS = (
     "disparity",
+    "batch",
     "depth",
     "mask",
     "refocus",

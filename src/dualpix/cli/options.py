@@ -110,26 +110,75 @@ def optics_option(default: str) -> Callable[[_Function], _Function]:
     )
 
 
-def look_options(function: _Function) -> _Function:
-    """Options of commands that write a map by suffix: ``--photo``, ``--fov``, ``--png`` and ``--near``."""
+def method_options(function: _Function) -> _Function:
+    """Options of commands that match views: the parameters, the axis, and the calibration."""
     options = (
-        click.option("--photo", type=file_path, metavar="IMAGE", help="Picture for .exr, .jpg, .ply and .glb files."),
+        click.option("--preset", metavar="NAME", help="Preset to start from, by default auto. See dualpix presets."),
         click.option(
-            "--fov",
-            type=float,
-            metavar="DEGREES",
-            help="Angle of view of the longer side, for .ply and .glb files. 45 if it is not known.",
+            "--config",
+            type=file_path,
+            metavar="FILE.toml",
+            help="File with parameters. dualpix presets NAME prints one.",
         ),
         click.option(
-            "--png",
-            type=click.Choice(["kitti", "grey", "grey8", "mm"]),
-            help="What a .png file holds: disparities (kitti), 16-bit or 8-bit grey, or millimetres (mm).",
+            "--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set one parameter. May be repeated."
         ),
-        click.option("--near", type=click.Choice(["white", "black"]), help="What near is in grey. By default white."),
+        click.option(
+            "--range",
+            "search",
+            type=(float, float),
+            metavar="MIN MAX",
+            help="Smallest and largest disparity to search, in pixels, before any correction by --calibration.",
+        ),
+        click.option(
+            "--axis",
+            type=click.Choice(["x", "y"]),
+            help="Direction in which the views are shifted. By default it is detected; stereo presets take x.",
+        ),
+        click.option(
+            "--filter",
+            "smoothing",
+            type=click.Choice(["none", "guided", "solver"]),
+            help="Smooth the finished map, but not across the edges of the picture.",
+        ),
+        click.option("--mask-occluded", is_flag=True, help="Write NaN where the two views disagree. Doubles the time."),
+        calibration_option("Correct views and map with this file, made by dualpix calibrate."),
+        click.option("--camera", metavar="NAME", help="Your camera and lens. A calibration of another one is refused."),
     )
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def png_options(function: _Function) -> _Function:
+    """The options ``--png`` and ``--near``."""
+    near = click.option("--near", type=click.Choice(["white", "black"]), help="What near is in grey. By default white.")
+    kind = click.option(
+        "--png",
+        type=click.Choice(["kitti", "grey", "grey8", "mm"]),
+        help="What a .png file holds: disparities (kitti), 16-bit or 8-bit grey, or millimetres (mm).",
+    )
+    return kind(near(function))
+
+
+def check_camera(camera: str | None, calibration: str | None) -> None:
+    """Refuse --camera without --calibration."""
+    if camera is not None and calibration is None:
+        raise click.UsageError("--camera checks a calibration: give --calibration too")
+
+
+def look_options(function: _Function) -> _Function:
+    """Options of commands that write a map by suffix: ``--photo``, ``--fov``, ``--png`` and ``--near``."""
+    photo = click.option(
+        "--photo", type=file_path, metavar="IMAGE", help="Picture for .exr, .jpg, .ply and .glb files."
+    )
+    fov = click.option(
+        "--fov",
+        type=float,
+        metavar="DEGREES",
+        help="Angle of view of the longer side, for .ply and .glb files. 45 if it is not known.",
+    )
+    return photo(fov(png_options(function)))
 
 
 def given(**paths: str | None) -> dict[str, str]:

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..batches.keys import key_of
+from ..batches.versions import versions
 from ..errors import OutputError
 from ..io import OutputSet
 from .outcomes import Outcome, Scene
-from .versions import versions
 from .worker import Job
 
 
@@ -46,11 +47,23 @@ class Cache:
             ) from None
         self.folder = folder
 
-    def file(self, job: Job, content: str) -> Path:
-        """The file of a job on a scene with that digest. Its name covers everything that the outcome depends on."""
-        key = [job.dataset, content, job.method.parameters, job.threads, versions()]
-        digest = blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=20)
-        return self.folder / f"{digest.hexdigest()}.npz"
+    def file(self, key: str) -> Path:
+        """The file of the outcome with this key."""
+        return self.folder / f"{key}.npz"
+
+    def find(self, key: str) -> Outcome | None:
+        """The outcome with this key, without names of scene and method; None if it is missing or damaged."""
+        return read_outcome(self.file(key))
+
+    def keep(self, key: str, outcome: Outcome) -> None:
+        """Keep an outcome. Failures are not kept."""
+        if outcome.error is None:
+            write_outcome(self.file(key), outcome)
+
+
+def job_key(job: Job, content: str) -> str:
+    """The key of a job on a scene with that digest. It covers everything that the outcome depends on."""
+    return key_of(job.dataset, content, job.method.parameters, job.threads, versions())
 
 
 def read_outcome(path: Path) -> Outcome | None:

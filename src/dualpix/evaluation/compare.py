@@ -1,23 +1,25 @@
 """Compare methods on a data set: every method on every scene, each in a process of its own."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..batches import process
+from ..batches.runner import Here
+from ..batches.store import once
+from ..batches.versions import versions
 from ..errors import InputError
 from ..run import Progress, Step, thread_count
-from . import process
-from .cache import Cache, cache_folder, read_outcome, scene_digest, write_outcome
+from .cache import Cache, cache_folder, job_key, scene_digest
 from .datasets import Dataset
 from .methods import Method
 from .outcomes import Comparison, Outcome, Scene
 from .samples import fit_into, sampled
-from .versions import versions
 from .worker import Job, failure, run
 
 
@@ -59,7 +61,41 @@ def compare(
     chosen = {method.name: method for method in methods}
     parameters = {name: method.parameters for name, method in chosen.items()}
     result = Comparison(dataset.name, dataset.measure, [], parameters, [], versions=versions())
-    total = len(dataset.scenes) * len(chosen)
+    for outcome in Here().run(_tasks(dataset, chosen, threads, store, result, progress, pictures)):
+        result.outcomes.append(outcome if pictures else replace(outcome, disparity=None, confidence=None))
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A job as a task whose outcome is kept; see `batches.runner.Task`."""
+
+    job: Job
+    key: str
+    store: Cache
+
+    def run(self) -> Outcome:
+        outcome = once(self.store, self.key, lambda: _in_a_process(self.job))
+        return replace(outcome, scene=self.job.scene.name, method=self.job.method.name)
+
+    def failed(self, why: str) -> Outcome:
+        return failure(self.job, why)
+
+    def gigabytes(self) -> float:
+        return 0.0
+
+
+def _tasks(
+    dataset: Dataset,
+    methods: dict[str, Method],
+    threads: int,
+    store: Cache,
+    result: Comparison,
+    progress: Progress | None,
+    pictures: bool,
+) -> Iterator[_Kept]:
+    """Every method on every scene. One scene is in memory at a time. What is known of the scenes goes into `result`."""
+    total = len(dataset.scenes) * len(methods)
     for i, name in enumerate(dataset.scenes):
         try:
             scene = dataset.load(name)
@@ -68,24 +104,13 @@ def compare(
             continue
         result.sizes[name] = scene.left.shape[0], scene.left.shape[1]
         content = scene_digest(scene)
-        for done, method in enumerate(chosen.values(), i * len(chosen)):
+        for done, method in enumerate(methods.values(), i * len(methods)):
             if progress:
                 progress(Step(f"{name}: {method.name}", done / total, done + 1, total))
             job = Job(dataset.name, scene, method, threads)
-            outcome = _kept_or_run(store.file(job, content), job)
-            result.outcomes.append(outcome if pictures else replace(outcome, disparity=None, confidence=None))
+            yield _Kept(job, job_key(job, content), store)
         if pictures:
             result.scenes.append(_small(scene))
-    return result
-
-
-def _kept_or_run(path: Path, job: Job) -> Outcome:
-    outcome = read_outcome(path)
-    if outcome is None:
-        outcome = _in_a_process(job)
-        if outcome.error is None:
-            write_outcome(path, outcome)
-    return replace(outcome, scene=job.scene.name, method=job.method.name)
 
 
 def _in_a_process(job: Job) -> Outcome:

@@ -99,7 +99,7 @@ class Comparison:
     skipped : dict
         Why each skipped scene was skipped, by name.
     versions : dict
-        See `dualpix.evaluation.versions`.
+        See `dualpix.batches.versions`.
     sizes : dict
         Height and width of the matched views, by name of the scene.
     """

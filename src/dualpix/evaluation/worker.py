@@ -1,14 +1,14 @@
-"""One job of a comparison: a method on a scene. It runs in a process of its own, see `process.call`."""
+"""One job of a comparison: a method on a scene. It runs in a process of its own, see `batches.process.call`."""
 
 import time
 import traceback
 from dataclasses import dataclass
 
-from ..errors import DualpixError
+from ..batches.process import forget_peak, peak_megabytes
+from ..errors import sentence
 from .datasets import score
 from .methods import Function, Method
 from .outcomes import Outcome, Scene
-from .process import forget_peak, peak_megabytes
 from .samples import fit_into, sampled
 
 
@@ -38,7 +38,7 @@ def run(job: Job) -> Outcome:
         scores = score(job.dataset, scene, d, confidence)
     except Exception as error:  # the method may be anyone's code
         traceback.print_exc()
-        return failure(job, _sentence(error))
+        return failure(job, sentence(error))
     shape = fit_into(d.shape)
     small = None if confidence is None else sampled(confidence, shape)
     return Outcome(scene.name, name, sampled(d, shape), small, scores, seconds, megabytes)
@@ -47,8 +47,3 @@ def run(job: Job) -> Outcome:
 def failure(job: Job, error: str) -> Outcome:
     """The outcome of a job without a map."""
     return Outcome(job.scene.name, job.method.name, None, None, {}, float("nan"), float("nan"), error)
-
-
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, DualpixError) else f"{type(error).__name__}: {text}".rstrip(": ")

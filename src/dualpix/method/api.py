@@ -16,7 +16,7 @@ from ..run import Progress, Run, thread_count
 from ..types import Image, Pair, StrPath
 from . import pipeline
 from .kinds import Method, method_of
-from .memory import check_memory
+from .memory import check_memory, gigabytes
 from .prepare import frame_of
 from .result import Result
 from .scales import passes_of
@@ -130,6 +130,14 @@ def check_pair(pair: Pair, method: Method, mask_hidden: bool = False, mem_limit:
             "give a larger image or a smaller window"
         )
     frame = frame_of(pair, method.params.photometry)
-    scales = len(passes_of(method.params.scales.iterations, frame.square_shape))
-    floats = method.floats_per_pixel(scales, mask_hidden or method.fills_hidden)
-    check_memory(pair.name("left"), frame, floats, mem_limit)
+    check_memory(pair.name("left"), frame, _floats(frame.square_shape, method, mask_hidden), mem_limit)
+
+
+def expected_gigabytes(shape: tuple[int, int], method: Method, mask_hidden: bool = False) -> float:
+    """Memory beside the views that a pair with square pixels needs, GB."""
+    return gigabytes(shape, _floats(shape, method, mask_hidden))
+
+
+def _floats(shape: tuple[int, int], method: Method, mask_hidden: bool) -> float:
+    scales = len(passes_of(method.params.scales.iterations, shape))
+    return method.floats_per_pixel(scales, mask_hidden or method.fills_hidden)

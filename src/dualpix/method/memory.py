@@ -45,10 +45,15 @@ def stereo_floats(params: Params, both_views: bool) -> float:
     return max(maps + OTHER_VIEW * both_views, filtered[params.smoothing.filter])
 
 
+def gigabytes(shape: tuple[int, int], floats_per_pixel: float) -> float:
+    """Memory beside the views, GB."""
+    rows, columns = shape
+    return FIXED + 4e-9 * rows * columns * floats_per_pixel
+
+
 def check_memory(name: str, frame: Frame, floats_per_pixel: float, mem_limit: float | None) -> None:
     """Refuse a pair that needs more than `mem_limit` GB or, without a limit, more than is free."""
-    rows, columns = frame.square_shape
-    needed = FIXED + 4e-9 * rows * columns * floats_per_pixel
+    needed = gigabytes(frame.square_shape, floats_per_pixel)
     limit = available() if mem_limit is None else mem_limit
     if limit is not None and needed > limit:
         height, width = frame.shape

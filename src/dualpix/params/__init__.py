@@ -1,6 +1,6 @@
 """Every parameter of the method: groups, rules, presets, and the ways to set them."""
 
-from .config import load_config, parse_setting
+from .config import chosen, load_config, parse_setting
 from .definitions import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
 from .model import Params, expectations
 from .presets import DEFAULT_PRESET, complete, preset, preset_descriptions, preset_names, resolve
@@ -15,6 +15,7 @@ __all__ = [
     "Photometry",
     "Scales",
     "Smoothing",
+    "chosen",
     "complete",
     "expectations",
     "load_config",

@@ -2,12 +2,13 @@
 
 import reprlib
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, ParameterError
-from .model import known
-from .presets import preset
+from .model import Params, known
+from .presets import DEFAULT_PRESET, complete, preset, resolve
 from .rules import check, refusal
 
 if sys.version_info >= (3, 11):
@@ -50,6 +51,28 @@ def load_config(path: str | Path) -> dict[str, Any]:
     except ParameterError as error:
         raise ParameterError(f"config {path}: {error}") from None
     return settings | checked
+
+
+def chosen(
+    name: str | None = None,
+    config: str | None = None,
+    settings: Iterable[str] = (),
+    search: tuple[float, float] | None = None,
+    smoothing: str | None = None,
+) -> tuple[str, Params]:
+    """The name of the preset, and its parameters after the config, --set, --range and --filter."""
+    overrides = {} if config is None else load_config(config)
+    configured = overrides.pop("preset", DEFAULT_PRESET)
+    name = configured if name is None else name
+    base = preset(name)
+    if complete(overrides):  # it replaces every value of the preset that was named
+        base, overrides = preset(configured).replace(**overrides), {}
+    overrides.update(map(parse_setting, settings))
+    if search is not None:
+        overrides["range"] = search
+    if smoothing is not None:
+        overrides["filter"] = smoothing
+    return name, resolve(base, overrides)
 
 
 def _read_toml(path: str | Path) -> dict[str, Any]:

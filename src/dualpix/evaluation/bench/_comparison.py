@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ...batches import process
 from ...io import encode_png
-from .. import process
 from ._measure import Case, Tell, Timed, Views, best_times, peaks
 from ._methods import NAMES, PRESETS, dual_pixel_cases, left_out, wide_cases
 from ._pairs import WIDE, dual_pixel_pair, shape, wide_pair

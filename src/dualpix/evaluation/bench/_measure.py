@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
 
+from ...batches import process
 from ...run import opencv_threads
-from .. import process
 
 Image = npt.NDArray[Any]
 Views = tuple[Image, Image]

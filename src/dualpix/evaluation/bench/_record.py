@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ...batches.versions import versions
 from ...params.rules import Choice, Real, Whole, check
 from ...run import Progress, Step, thread_count
-from ..versions import versions
 from . import _scaling
 from ._comparison import compare_memory, compare_times
 from ._kernels import kernels

@@ -119,6 +119,28 @@ def describe(path: StrPath) -> dict[str, Any]:
     }
 
 
+def size(path: StrPath) -> tuple[int, int]:
+    """Height and width of a raw file, from its header.
+
+    Raises
+    ------
+    InputError
+        If LibRaw cannot read it.
+    """
+    check_installed(path)
+    import rawpy
+
+    raw = rawpy.RawPy()
+    try:
+        with _opencv.quiet():
+            raw.open_file(os.fspath(path))
+        return raw.sizes.height, raw.sizes.width
+    except (rawpy.LibRawError, OSError, RuntimeError) as error:
+        raise InputError(f"{path}: {_DAMAGED}") from error
+    finally:
+        raw.close()
+
+
 def read_picture(path: StrPath, linear: bool = False) -> tuple[Image, int]:
     """Develop A + B as a colour picture, as stored: LibRaw's demosaicing (AHD) and the camera's white balance.
 

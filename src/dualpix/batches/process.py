@@ -1,6 +1,7 @@
 """Work in a separate Python process, which has its own memory and may crash without ending this one.
 
-`call` runs a function in a new process. The functions at the end measure the memory of the present process.
+`call` runs a function in a new process. A `Worker` is a process that runs many functions, one after another. The
+functions at the end measure the memory of the present process.
 """
 
 import os
@@ -11,14 +12,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 Argument = TypeVar("Argument")
 Answer = TypeVar("Answer")
+
+
+_MAIN = "from dualpix.batches.process import main; main()"
 
 
 class ProcessError(Exception):
@@ -42,13 +46,51 @@ def call(function: Callable[[Argument], Answer], argument: Argument) -> Answer:
     """
     task = pickle.dumps((function, argument, os.getpid()), 5)
     with TemporaryFile() as file:
-        run(python("from dualpix.evaluation.process import main; main()"), task, file)
+        run(python(_MAIN), task, file)
         file.seek(0)
         try:
             answer: Answer = pickle.load(file)
         except (EOFError, pickle.UnpicklingError):  # the function itself has ended the process
             raise ProcessError("its process ended without a result") from None
     return answer
+
+
+class Worker:
+    """A process that runs one function after another.
+
+    Parameters
+    ----------
+    shared
+        File descriptors that stay open in the process, such as that of a lock. Nothing else is inherited.
+    """
+
+    def __init__(self, shared: Collection[int] = ()) -> None:
+        quiet = None if _debugging() else subprocess.DEVNULL
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(python(_MAIN), stdin=pipe, stdout=pipe, stderr=quiet, pass_fds=tuple(shared))
+
+    def call(self, function: Callable[[Argument], Answer], argument: Argument) -> Answer:
+        """Call a function in the process; see `call`. After a ProcessError the worker is of no more use."""
+        into, out = self._process.stdin, self._process.stdout
+        assert into is not None
+        assert out is not None
+        try:
+            into.write(pickle.dumps((function, argument, os.getpid()), 5))
+            into.flush()
+            answer: Answer = pickle.load(out)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._process.kill()  # it may be alive, but it does not answer
+            raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
+        return answer
+
+    def end(self) -> None:
+        """End the process at once, also from another thread than that of `call`."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):  # the process has not read everything
+                if pipe:
+                    pipe.close()
 
 
 def python(code: str, *arguments: str) -> list[str]:
@@ -68,7 +110,7 @@ def run(command: list[str], stdin: bytes = b"", stdout: IO[bytes] | None = None)
     """
     with TemporaryFile() as stderr:
         done = subprocess.run(command, input=stdin, stdout=stdout or subprocess.DEVNULL, stderr=stderr, check=False)
-        if os.environ.get("DUALPIX_DEBUG") == "1":
+        if _debugging():
             stderr.seek(0)
             sys.stderr.write(stderr.read().decode(errors="replace"))
     if done.returncode:
@@ -83,18 +125,35 @@ def exit_status(code: int) -> str:
     return kind + ", perhaps out of memory" * (kind == "SIGKILL")
 
 
+def _debugging() -> bool:
+    return os.environ.get("DUALPIX_DEBUG") == "1"
+
+
 # ---- in the new process --------------------------------------------------------------------------
 
 
 def main() -> None:
-    """Read a pickled function and its argument from stdin, and write the pickled result to stdout."""
-    with os.fdopen(os.dup(1), "wb") as answer:
-        os.dup2(2, 1)  # what the function prints goes to stderr
-        function, argument, parent = pickle.load(sys.stdin.buffer)
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-        pickle.dump(function(argument), answer)
+    """Read pickled functions and their arguments from stdin, and write the pickled results to stdout."""
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # what a function prints goes to stderr
+        watch: threading.Thread | None = None
+        while (task := _next_task()) is not None:
+            function, argument, parent = task
+            if watch is None:
+                watch = threading.Thread(target=_end_with, args=(parent,), daemon=True)
+                watch.start()
+            pickle.dump(function(argument), answers)
+            answers.flush()
     sys.stdout.flush()
-    os._exit(0)  # does not wait for threads that the function has left running
+    os._exit(0)  # does not wait for threads that a function has left running
+
+
+def _next_task() -> tuple[Callable[[Any], Any], Any, int] | None:
+    try:
+        task: tuple[Callable[[Any], Any], Any, int] = pickle.load(sys.stdin.buffer)
+    except EOFError:
+        return None
+    return task
 
 
 def _end_with(parent: int) -> None:

@@ -1,0 +1,1 @@
+"""Many captures: what to do, in which processes, and what is finished already."""

@@ -1,0 +1,135 @@
+"""The output folder of a batch: whose it is, who writes in it, and what a killed run has left there."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ..errors import OutputError
+from ..io import OutputSet
+from ..version import version
+
+BATCH, RESULTS = "batch.json", "results.jsonl"
+PATIENCE = 10.0  # s that we wait for the processes of a killed run to end
+
+
+def is_batch(folder: str) -> bool:
+    """Whether a folder holds the outputs of a batch."""
+    return _read(folder) is not None
+
+
+def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
+    """Refuse a folder that holds another batch or other files, unless `force`.
+
+    Parameters
+    ----------
+    folder
+        May exist or not. The folder above must exist.
+    batch
+        What the batch is made of, ready for JSON: its inputs and options.
+    force
+        Use the folder in any case.
+    """
+    if not os.path.exists(folder):
+        above = os.path.dirname(os.path.abspath(folder))
+        if not os.path.isdir(above):
+            raise OutputError(f"{folder}: the folder {above} does not exist: create it first")
+        return
+    if not os.path.isdir(folder):
+        raise OutputError(f"{folder}: is not a folder: choose another place")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder}: the folder is not writable: choose another place")
+    if force:
+        return
+    found = _read(folder)
+    if found is None:
+        if any(not _is_part(name) for name in os.listdir(folder)):
+            raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
+    elif different := sorted(name for name in batch if found.get(name) != _as_json(batch[name])):
+        raise OutputError(
+            f"{folder}: holds another batch (of other {', '.join(different)}): choose another folder, or --force to "
+            "make this batch there"
+        )
+
+
+@contextmanager
+def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
+    """Make the folder if it is missing, and keep other batches out while the block runs.
+
+    Parts of files that a killed run has left are removed, at the beginning and at the end.
+
+    Yields
+    ------
+    tuple of int
+        File descriptors that hold the lock. A process that writes in the folder should inherit them. Then the lock
+        lasts as long as the process.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: this folder cannot be made ({error.strerror}): choose another place") from None
+    with _locked(folder) as lock:
+        _remove_parts(folder)
+        path = os.path.join(folder, BATCH)
+        if _read(folder) != _as_json(batch):
+            with OutputSet([path], force=True) as files:
+                files.write(path, json.dumps({"dualpix": version(), "batch": batch}, indent=2).encode())
+        try:
+            yield lock
+        finally:
+            _remove_parts(folder)
+
+
+@contextmanager
+def _locked(folder: str) -> Iterator[tuple[int, ...]]:
+    """Lock the folder. The system gives the lock back when the last process that has it ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield ()
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise OutputError(
+                        f"{folder}: another dualpix batch is writing here: wait until it ends, or choose another folder"
+                    ) from None
+                time.sleep(0.05)
+            except OSError:  # a file system without locks
+                break
+        yield (place,)
+    finally:
+        os.close(place)
+
+
+def _read(folder: str) -> Any:
+    """What the batch in a folder is made of; None if the folder holds none."""
+    try:
+        found = json.loads(Path(folder, BATCH).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found.get("batch") if isinstance(found, dict) and "dualpix" in found else None
+
+
+def _as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def _is_part(name: str) -> bool:
+    return name.startswith(".dualpix-") and name.endswith(".part")
+
+
+def _remove_parts(folder: str) -> None:
+    for place, _, names in os.walk(folder):
+        for name in filter(_is_part, names):
+            with suppress(OSError):
+                os.remove(os.path.join(place, name))

@@ -1,0 +1,132 @@
+"""The runner for one machine: several processes at a time, within a limit of memory."""
+
+from collections.abc import Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Lock
+from types import TracebackType
+from typing import Generic
+
+from .process import ProcessError, Worker
+from .runner import Answer, Task
+
+TRIES = 3  # how often a task may end its process before it counts as failed
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Runs tasks in processes that live on from task to task.
+
+    If a process dies, its task begins again in a new one.
+
+    Attributes
+    ----------
+    jobs : int
+        The number of processes.
+    mem_limit : float or None
+        Memory for all of them together, GB. A task begins when what it needs is left. A task that needs more than all
+        runs alone.
+    shared : tuple of int
+        File descriptors that stay open in the processes.
+    """
+
+    jobs: int
+    mem_limit: float | None = None
+    shared: tuple[int, ...] = ()
+
+    def run(self, tasks: Iterable[Task[Answer]]) -> Generator[Answer, None, None]:
+        """Yield the answer of every task, in the order in which they end."""
+        waiting = _Waiting(tasks)
+        running: dict[Future[Answer], float] = {}  # the memory of each, GB
+
+        # The crew ends first: then no thread waits for an answer any more.
+        with ThreadPoolExecutor(self.jobs) as threads, _Crew(self.shared) as crew:
+
+            def fill() -> None:
+                while (task := waiting.first) and self._fits(waiting.gigabytes, running):
+                    running[threads.submit(crew.do, task)] = waiting.gigabytes
+                    waiting.advance()
+
+            fill()
+            while running:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    del running[future]
+                fill()  # before the answers are looked at, so that no process waits
+                for future in done:
+                    yield future.result()
+
+    def _fits(self, gigabytes: float, running: dict[Future[Answer], float]) -> bool:
+        if not running:
+            return True
+        enough = self.mem_limit is None or sum(running.values()) + gigabytes <= self.mem_limit
+        return enough and len(running) < self.jobs
+
+
+class _Waiting(Generic[Answer]):
+    """The tasks that have not begun: the first of them, and the memory it needs."""
+
+    def __init__(self, tasks: Iterable[Task[Answer]]) -> None:
+        self._tasks = iter(tasks)
+        self.advance()
+
+    def advance(self) -> None:
+        self.first = next(self._tasks, None)
+        self.gigabytes = self.first.gigabytes() if self.first else 0.0
+
+
+class _Crew:
+    """The processes. Several threads use it, each with a process of its own."""
+
+    def __init__(self, shared: tuple[int, ...]) -> None:
+        self._shared = shared
+        self._lock = Lock()  # of all below
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._ended = False
+
+    def do(self, task: Task[Answer]) -> Answer:
+        """Run a task in a process."""
+        why = "it was interrupted"
+        for _ in range(TRIES):
+            worker = self._take()
+            if worker is None:
+                break
+            try:
+                answer = worker.call(_run, task)
+            except ProcessError as error:
+                why = str(error)
+                worker.end()
+                with self._lock:
+                    self._busy.discard(worker)
+            else:
+                with self._lock:
+                    self._busy.discard(worker)
+                    self._idle.append(worker)
+                return answer
+        return task.failed(why)
+
+    def _take(self) -> Worker | None:
+        """A process for a task; None when the crew has ended."""
+        with self._lock:
+            if self._ended:
+                return None
+            worker = self._idle.pop() if self._idle else Worker(self._shared)
+            self._busy.add(worker)
+            return worker
+
+    def __enter__(self) -> "_Crew":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._ended = True
+            workers = [*self._idle, *self._busy]
+        for worker in workers:
+            worker.end()
+
+
+def _run(task: Task[Answer]) -> Answer:
+    return task.run()
