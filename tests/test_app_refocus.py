@@ -7,16 +7,15 @@ import cv2
 import numpy as np
 import pytest
 
+from app_browser import CHROMIUM, DESKTOP, OPTIONS, PHONE
 from conftest import ROOT
 from dualpix import DualpixError
 from dualpix.app import friend
 from dualpix.render import refocus
 from dualpix.render.pages import part
 from dualpix.render.refocusing import RADIUS
-from test_report_browser import CHROMIUM, DESKTOP, OPTIONS, PHONE
 
 SCRIPTS = ("spots.js", "sources.js", "shaders.js", "refocus.js")
-SWIFTSHADER = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 HOSTILE = "<img src=x onerror=alert(1)>.png"
 HELP = """
 const gl = document.createElement("canvas").getContext("webgl2");
@@ -65,8 +64,7 @@ def browser():
     if CHROMIUM is None:
         pytest.skip("no Chromium on the PATH: install the system's package chromium")
     with api.sync_playwright() as playwright:
-        options = [option for option in OPTIONS if option != "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*options, *SWIFTSHADER])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         yield browser
         browser.close()
 

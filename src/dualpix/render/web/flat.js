@@ -94,5 +94,5 @@ const Flat = (() => {
       colour = vec4(out_of ? outside.rgb : now, 1.0);
     }`;
 
-  return {VERTEX, FRAGMENT, MAP};
+  return {VERTEX, FRAGMENT};
 })();

@@ -120,5 +120,5 @@ const Maps = (() => {
   const DARK = 0.35;  // a photo without brighter parts is shown brighter
   const isDark = ([, white]) => white < DARK;
 
-  return {HOLE, brightness, isDark, percentiles, range, extremes, histogram, at, around, halved, marked, filled};
+  return {brightness, isDark, range, extremes, histogram, at, around, halved, marked, filled};
 })();

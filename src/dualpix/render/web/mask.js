@@ -2,10 +2,16 @@
 const MaskTab = (() => {
   const {make, section, hint, button, slider, check} = Dom;
 
-  // A first range: the nearest third of the map.
+  // Values below and above the colours' range, too: the sliders reach them.
+  function reachOf() {
+    const [low, high] = Model.range, [least, most] = Model.extremes ??= Maps.extremes(Model.map);
+    const margin = (high - low) * 0.1;
+    return [Math.min(least, low - margin), Math.max(most, high + margin)];
+  }
+  // A first range: the nearest third of the map, and all that is nearer.
   function begin() {
     const [low, high] = Model.range;
-    return {from: low + (high - low) * 2 / 3, to: high + (high - low) * 0.05, soft: (high - low) * 0.03, plain: false};
+    return {from: low + (high - low) * 2 / 3, to: reachOf()[1], soft: (high - low) * 0.03, plain: false};
   }
   // Around what was clicked.
   function click(x, y) {
@@ -27,7 +33,7 @@ const MaskTab = (() => {
     function fill() {
       if (!Model.map) return root.replaceChildren(hint("Open a shot to mask a range of its depth."));
       const own = Model.own(), mask = own.mask ??= begin(), [low, high] = Model.range;
-      const margin = (high - low) * 0.1, unit = Model.shownUnit(), metric = Model.metric();
+      const [least, most] = reachOf(), unit = Model.shownUnit(), metric = Model.metric();
       const text = d => Units.text(unit, metric, d);
       function change(values) {
         Object.assign(mask, values);
@@ -42,7 +48,7 @@ const MaskTab = (() => {
         chart.draw([mask.from, mask.to]);
         told.textContent = `${share(mask).toFixed(0)} % of the picture is inside.`;
       }
-      const ends = {min: low - margin, max: high + margin, step: (high - low) / 500, text};
+      const ends = {min: least, max: most, step: (most - least) / 1000, text};
       const from = slider("From (far)", {...ends, value: mask.from, input: value => change({from: value})});
       const to = slider("To (near)", {...ends, value: mask.to, input: value => change({to: value})});
       const soft = slider("Soft edge", {min: 0, max: (high - low) / 2, step: (high - low) / 500, value: mask.soft,

@@ -281,7 +281,8 @@ const Refocus = (gl, options = {}) => {
   // ---- in parts, as time allows --------------------------------------------------------------------
 
   let job = null, shown = null, pending = null;  // what is being drawn; the newest picture; what the GPU works on
-  let pixels = options.pixels ?? FIRST, batch = 2 * PART;          // of a fast picture; fragments for one call of a full one
+  let pixels = options.pixels ?? FIRST;          // work for a fast picture
+  let batch = 2 * PART;                          // fragments for one call of a full one
   let done = 0, fragments = 0;                   // share of the full picture; fragments of the newest picture
 
   // Remembers that the GPU is at work since `start`. `then` gets the ms that it took.

@@ -1,7 +1,7 @@
 // The picture: view, drawing and gestures together. It draws once a frame, and only when something changed.
 const Stage = (() => {
   const stage = {view: View(), viewer: null, cloud: null, lens: null, cursor: null};
-  let overlay, asked = false, brush = null;
+  let overlay, asked = "", brush = null, held = null;  // held: the tool that has the pointer
   const tools = {};  // by tab: {click(x, y), press(x, y), drag(x, y), release(cancelled)}; photo px
 
   const box = Dom.find("#stage"), handle = Dom.find("#wipe");
@@ -40,25 +40,27 @@ const Stage = (() => {
     };
   }
 
-  function draw() {
-    asked = false;
-    if (!stage.viewer) return;
-    const cloudy = Model.view === "cloud" && Model.map && stage.cloud;
-    const now = look();
-    if (cloudy) stage.cloud.draw(stage.view, now);
-    else {
-      if (now.left === "focus" || now.right === "focus") now.focused = stage.lens && stage.lens.update(stage.view);
-      stage.viewer.draw(stage.view, now);
-    }
-    const own = Model.own(), {view} = stage;
-    overlay.draw(view, {
-      focus: !cloudy && Model.tab === "focus" && own.focus ? own.focus : null,
-      known: !cloudy && Model.tab === "look" ? own.known : [],
-      strokes: !cloudy && Model.tab === "repair" ? own.strokes : [],
+  const isCloud = () => Boolean(Model.view === "cloud" && Model.map && stage.cloud);
+
+  function drawMarks() {
+    const own = Model.own(), flat = !isCloud(), on = tab => flat && Model.tab === tab;
+    overlay.draw(stage.view, {
+      focus: on("focus") ? own.focus : null,
+      known: on("look") ? own.known : [],
+      strokes: on("repair") ? own.strokes : [],
       solved: Model.run ? Model.run.hints || 0 : 0,
-      brush: !cloudy && Model.tab === "repair" && Model.map ? brush : null,
-      cursor: !cloudy && stage.cursor,
+      brush: on("repair") && Model.map ? brush : null,
+      cursor: flat ? stage.cursor : null,
     });
+  }
+
+  function drawPicture() {
+    const now = look(), cloudy = isCloud(), {view} = stage;
+    if (cloudy) stage.cloud.draw(view, now);
+    else {
+      if (now.left === "focus" || now.right === "focus") now.focused = stage.lens && stage.lens.update(view);
+      stage.viewer.draw(view, now);
+    }
     handle.hidden = cloudy || now.line === null || !Model.photo;
     if (!handle.hidden) {
       const [top, bottom] = [view.toScreen(0, 0)[1], view.toScreen(0, view.height)[1]];
@@ -69,31 +71,40 @@ const Stage = (() => {
     }
     Model.tell("drawn", now);
   }
-  stage.redraw = () => {
-    if (asked) return;
-    asked = true;
-    requestAnimationFrame(draw);
-  };
+
+  // Draw in the next frame: all of it, or the marks alone.
+  function ask(all) {
+    if (!asked) requestAnimationFrame(() => {
+      const picture = asked === "all";
+      asked = "";
+      if (picture) drawPicture();
+      drawMarks();
+    });
+    if (!asked || all) asked = all ? "all" : "marks";
+  }
+  stage.redraw = () => ask(true);
+  const remark = () => ask(false);
 
   function hover([sx, sy]) {
     const [x, y] = stage.view.toPhoto(sx, sy);
-    if (tool().press) { brush = {x, y, radius: Model.brush.radius}; stage.redraw(); }
-    if (stage.cursor) { stage.cursor = null; stage.redraw(); }
+    if (tool().press) { brush = {x, y, radius: Model.brush.radius}; remark(); }
+    if (stage.cursor) { stage.cursor = null; remark(); }
     Model.tell("hover", inside(x, y) && Model.view !== "cloud" ? [Math.floor(x), Math.floor(y)] : null);
   }
   const gestures = {
     hover,
-    leave: () => { brush = null; Model.tell("hover", null); stage.redraw(); },
+    leave: () => { brush = null; Model.tell("hover", null); remark(); },
     grab: on => box.classList.toggle("grabbed", on),
     press: (at, event) => {
       const own = tool();
       if (!own.press || event.shiftKey) return false;
-      own.press(...stage.view.toPhoto(...at));
-      stage.redraw();
+      held = own;
+      held.press(...stage.view.toPhoto(...at));
+      remark();
       return true;
     },
-    drag: at => { tool().drag(...stage.view.toPhoto(...at)); stage.redraw(); },
-    release: cancelled => { tool().release(cancelled); stage.redraw(); },
+    drag: at => { held.drag(...stage.view.toPhoto(...at)); remark(); },
+    release: cancelled => { held.release(cancelled); remark(); },
     click: at => {
       const [x, y] = stage.view.toPhoto(...at).map(Math.floor);
       if (tool().click && inside(x, y)) tool().click(x, y);
@@ -180,6 +191,10 @@ const Stage = (() => {
     new ResizeObserver(() => { stage.view.resize(box.clientWidth, box.clientHeight); stage.redraw(); }).observe(box);
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", stage.redraw);
     Model.on("look tab strokes", stage.redraw);
+    Model.on("tab shot", () => {  // a brush that the keys put down comes up
+      if (stage.drawing) tools.repair.release(false);
+      stage.drawing = false;
+    });
     Model.on("shot", () => {
       for (const clear of ["setPhoto", "setMap", "setOther", "setConfidence"]) stage.viewer[clear](null);
       if (stage.lens) stage.lens.load();

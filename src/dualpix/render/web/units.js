@@ -12,12 +12,6 @@ const Units = (() => {
     return unit === "dpt" ? q : q > 0 ? 1 / q : Infinity;
   }
 
-  // The disparity of a number in a unit.
-  function disparity(unit, metric, number) {
-    if (unit === "px" || !metric) return number;
-    return ((unit === "dpt" ? number : 1 / number) - metric.inverse_focus) / metric.inverse_scale;
-  }
-
   function text(unit, metric, d) {
     if (!(d === d)) return "unknown";
     const number = value(unit, metric, d);
@@ -35,5 +29,5 @@ const Units = (() => {
   // The end of a path: the file and its folder.
   const shortName = path => path.split(/[\\/]/).filter(Boolean).slice(-2).join("/");
 
-  return {shortName, NAMES, value, disparity, text, step, minus};
+  return {shortName, value, text, step, minus};
 })();

@@ -2,12 +2,12 @@
 // px, and the pixel (i, j) reaches from i to i + 1. screen = (photo - centre) scale + stage / 2
 function View() {
   const MOST = 64;  // CSS px a photo px
-  const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, stage: {width: 1, height: 1}, pad: 0};
+  const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, stage: {width: 1, height: 1}};
   let fitted = true;
 
   const actual = () => 1 / (window.devicePixelRatio || 1);  // one screen px a photo px
-  view.fitting = () => Math.min((view.stage.width - 2 * view.pad) / view.width,
-                              (view.stage.height - 2 * view.pad) / view.height);
+  view.fitting = () => Math.min(view.stage.width / view.width,
+                              view.stage.height / view.height);
   function settle() {
     const fit = Math.max(1e-4, view.fitting());  // a photo smaller than the window may be shown at its own size
     view.scale = fitted ? fit : Math.min(Math.max(view.scale, Math.min(fit, actual())), Math.max(MOST, fit));
