@@ -13,6 +13,7 @@ import dualpix
 from app_client import running
 from conftest import textured_pair
 from dualpix.app.jobs import Jobs
+from dualpix.app.photos import brightened
 from dualpix.app.settings import Settings
 from dualpix.app.shots import Run
 from dualpix.io import encode_png
@@ -290,6 +291,19 @@ def test_nothing_that_goes_wrong_ends_the_worker(tmp_path):
     assert runs[0].error.startswith("not enough memory")
     assert runs[1].error.startswith("internal: RuntimeError: odd thing")
     assert runs[2].error == "bad"
+
+
+def test_a_dark_photo_of_16_bits_is_shown_brighter():
+    dark = np.linspace(1000, 4000, 60 * 80).astype(np.uint16).reshape(60, 80)
+    shown = brightened(dark)
+    assert (shown.min(), shown.max()) == (0, 1)
+    assert np.median(shown) >= 0.4
+    assert len(np.unique(np.rint(255 * shown))) > 200
+    assert (np.diff(shown.ravel()) >= 0).all()
+    constant = np.full((8, 8), 900, np.uint16)
+    assert np.isfinite(brightened(constant)).all()
+    for usual in (16 * dark, (dark // 256).astype(np.uint8)):
+        assert brightened(usual) is usual
 
 
 def test_old_runs_of_a_shot_are_forgotten(app, views):

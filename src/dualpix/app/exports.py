@@ -29,6 +29,7 @@ from ..render.refocusing import Lens, focus_of
 from ..run import thread_count
 from ..types import Image
 from .matching import map_of, record_of
+from .photos import brightened
 from .ranging import angle_of, metric_of_run
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _mask(_: Shot, run: Run, wanted: Export, name: str) -> Bytes:
 def _page(shot: Shot, run: Run, wanted: Export, name: str) -> Bytes:
     from .friend import page
 
-    return page(_picture(shot, run), map_of(run), title=shot.name, look=dict(wanted.look)).encode()
+    return page(brightened(_picture(shot, run)), map_of(run), title=shot.name, look=dict(wanted.look)).encode()
 
 
 def _hints(_: Shot, run: Run, __: Export, ___: str) -> Bytes:

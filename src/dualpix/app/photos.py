@@ -12,6 +12,7 @@ from .. import _core
 from ..io.images import resampled
 from ..io.layers import Layers
 from ..io.photos import read_photo
+from ..types import Image, full_scale
 from .matching import write
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from .shots import Shot
 
 Pixels = npt.NDArray[np.uint8]
+
+DARK = 0.35  # of white: a picture without brighter parts is dark
 
 
 class Photo(NamedTuple):
@@ -64,6 +67,26 @@ def _read(shot: Shot, settings: Settings) -> Pixels:
     if "guide" in paths:
         shape = picture.shape[0], picture.shape[1]
         picture = resampled(read_photo(paths["guide"]), shape, paths["guide"], paths["left"])
-    colours = Layers(np.empty(picture.shape[:2], np.float32), photo=picture).colours()
+    shot.is_brightened = is_dark(picture)
+    colours = Layers(np.empty(picture.shape[:2], np.float32), photo=brightened(picture)).colours()
     assert colours is not None
     return colours
+
+
+def is_dark(picture: Image) -> bool:
+    """Whether a picture of more than 8 bits is so dark that few of 256 levels would be left of it."""
+    return picture.dtype != np.uint8 and float(np.percentile(picture[::4, ::4], 99)) < DARK * full_scale(picture.dtype)
+
+
+def brightened(picture: Image) -> Image:
+    """A dark picture as the screen shows it, on the scale 0 to 1; others as they are.
+
+    The outermost 1 % is cut, and an exponent lifts the median to 0.4 at most.
+    """
+    if not is_dark(picture):
+        return picture
+    low, middle, high = (float(each) for each in np.percentile(picture[::4, ::4], (0.5, 50, 99)))
+    high = max(high, low + 1e-6 * full_scale(picture.dtype))
+    share = np.clip((picture.astype(np.float32) - low) / (high - low), 0, 1)
+    lift = np.log(0.4) / np.log(np.clip((middle - low) / (high - low), 1e-3, 0.999))
+    return np.asarray(share ** np.clip(lift, 0.45, 1), np.float32)

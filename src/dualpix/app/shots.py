@@ -99,6 +99,7 @@ class Shot:
     camera: str = ""
     width: int | None = None
     height: int | None = None
+    is_brightened: bool = False  # on screen only
     runs: list[Run] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)  # held while its photo is made
 
@@ -117,6 +118,7 @@ class Shot:
             "width": self.width,
             "height": self.height,
             "camera": self.camera,
+            "brightened": self.is_brightened,
             "run": runs[-1] if runs else None,
             "runs": runs,
         }

@@ -74,6 +74,7 @@ const LookTab = (() => {
       make("p", {}, details.summary || ""),
       make("p", {class: "hint"}, about.join(" \u00b7 ")),
       metric && metric.words ? hint(metric.words) : null,
+      shot.brightened ? hint("The photo is dark. It is shown brighter on screen only.") : null,
       ...notes.map(note => make("p", {class: "note"}, note)),
       make("details", {class: "fold"}, make("summary", {}, "Parameters used"),
            make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Parameters used"}, table)));

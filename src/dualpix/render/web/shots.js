@@ -39,7 +39,9 @@ const Shots = (() => {
     const runs = (age(known.runs) > age(shot.runs) ? known : shot).runs
       .map(run => later(known.runs.find(each => each.id === run.id), run));
     return Object.assign(known, shot, {width: shot.width ?? known.width, height: shot.height ?? known.height,
-                                       camera: shot.camera || known.camera, runs, run: runs.at(-1) || null});
+                                       camera: shot.camera || known.camera,
+                                       brightened: shot.brightened || known.brightened, runs,
+                                       run: runs.at(-1) || null});
   }
   // All that the server knows, which has what was told before this page listened. `before`: shots known when it was
   // asked.
