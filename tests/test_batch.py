@@ -98,7 +98,7 @@ def test_one_bad_capture_does_not_stop_the_others_and_is_tried_again(photos, tmp
 
 
 def test_an_error_that_nobody_expects_stays_with_its_capture(photos, monkeypatch):
-    monkeypatch.setattr("dualpix.batches.capture.map_record", lambda *_: 1 / 0)
+    monkeypatch.setattr("dualpix.method.result.map_record", lambda *_: 1 / 0)
     assert {each.error for each in run("photos", "out").values()} == {"ZeroDivisionError: division by zero"}
 
 
