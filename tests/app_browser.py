@@ -44,7 +44,7 @@ def drop(page, *paths):
     session.detach()
 
 
-def wait(page, condition, milliseconds=20_000):
+def wait(page, condition, milliseconds=60_000):
     """Wait until a condition of the page's scripts is true."""
     page.wait_for_function(f"() => Boolean({condition})", timeout=milliseconds)
 

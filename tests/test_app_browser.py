@@ -97,7 +97,7 @@ def visit(browser, address):
         context = browser.new_context(viewport=viewport, permissions=["clipboard-read", "clipboard-write"], **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
