@@ -28,9 +28,11 @@ from dualpix.render.refocusing import RADIUS
 SCRIPTS = ("spots.js", "sources.js", "shaders.js", "refocus.js")
 SWIFTSHADER = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 HELP = """
-const gl = document.createElement("canvas").getContext("webgl2"), lens = Refocus(gl);
+const gl = document.createElement("canvas").getContext("webgl2");
 const bytes = text => Uint8Array.from(atob(text), each => each.charCodeAt(0));
-function load([width, height, photo, map]) {
+let lens;
+function load([width, height, photo, map, options]) {
+  lens = Refocus(gl, options);
   lens.setPhoto({width, height, rgba: bytes(photo)});
   lens.setMap({width, height, disparity: new Float32Array(bytes(map).buffer)});
 }
@@ -43,12 +45,15 @@ function pixels({texture, width, height}) {
   gl.deleteFramebuffer(buffer);
   return data;
 }
+function text(data) {
+  let text = "";
+  for (let i = 0; i < data.length; i += 32768) text += String.fromCharCode(...data.subarray(i, i + 32768));
+  return btoa(text);
+}
 function whole(view) {
   const start = performance.now(), seen = lens.render({...view, quality: "whole"}), issued = performance.now();
   const data = pixels(seen), end = performance.now();
-  let text = "";
-  for (let i = 0; i < data.length; i += 32768) text += String.fromCharCode(...data.subarray(i, i + 32768));
-  return [issued - start, end - start, lens.fragments, btoa(text)];
+  return [issued - start, end - start, lens.fragments, text(data)];
 }
 // The focus moves. Returns the number of pictures in a second, and the pixels of the last one.
 async function moving(view, seconds) {
@@ -83,7 +88,13 @@ def graphics_seconds() -> float:
     return sum(seconds for process, seconds in used.items() if is_ours(process))
 
 
-def text(array: Any) -> str:
+def load(page: Page, photo: Any, d: Any, **options: Any) -> None:
+    """Give a photo and its map to a new lens of the page."""
+    rgba = np.dstack((photo, np.full_like(photo[..., :1], 255)))
+    page.evaluate("load", [d.shape[1], d.shape[0], _text(rgba), _text(d.astype("<f4")), options])
+
+
+def _text(array: Any) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
@@ -93,7 +104,7 @@ def measure(page: Page, size: float, discs: list[float]) -> None:
     height = round(width / 1.5)
     photo = cv2.resize(photo, (width, height), interpolation=cv2.INTER_AREA)
     d = cv2.resize(d, (width, height), interpolation=cv2.INTER_NEAREST)
-    page.evaluate("load", [width, height, text(np.dstack((photo, np.full_like(photo[..., :1], 255)))), text(d)])
+    load(page, photo, d)
     focus = 1.5
     for disc in discs:
         aperture = disc / (2 * RADIUS * float(np.abs(d - focus).max()))

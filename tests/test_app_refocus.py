@@ -15,29 +15,10 @@ from dualpix.render import refocus
 from dualpix.render.pages import part
 from dualpix.render.refocusing import RADIUS
 
-SCRIPTS = ("spots.js", "sources.js", "shaders.js", "refocus.js")
 HOSTILE = "<img src=x onerror=alert(1)>.png"
 HELP = """
-const gl = document.createElement("canvas").getContext("webgl2");
-const bytes = text => Uint8Array.from(atob(text), each => each.charCodeAt(0));
-const text = data => btoa(Array.from(data, each => String.fromCharCode(each)).join(""));
-let lens;
-function load([width, height, photo, map, options]) {
-  lens = Refocus(gl, options);
-  lens.setPhoto({width, height, rgba: bytes(photo)});
-  lens.setMap({width, height, disparity: new Float32Array(bytes(map).buffer)});
-}
-function pixels({texture, width, height}) {
-  const buffer = gl.createFramebuffer(), data = new Uint8Array(4 * width * height);
-  gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
-  gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-  gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, data);
-  gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-  gl.deleteFramebuffer(buffer);
-  return data;
-}
 const told = seen => ({...seen.view, pixels: text(pixels(seen)), columns: seen.width, rows: seen.height});
-const whole = view => told(lens.render({...view, quality: "whole"}));
+const exact = view => told(lens.render({...view, quality: "whole"}));
 // As a page does it: fast while something moves, then full until it is there. Other drawing comes between.
 async function inParts(view) {
   const calls = [], next = () => new Promise(resolve => setTimeout(resolve, 1));
@@ -76,7 +57,8 @@ def page(browser):
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.set_content("<p></p>")
-    page.add_script_tag(content="".join(part(name) for name in SCRIPTS) + HELP)
+    shared = benchmark("browser_refocus")
+    page.add_script_tag(content="".join(part(name) for name in shared.SCRIPTS) + shared.HELP + HELP)
     yield page
     assert [message for message in wrong if "GPU stall due to ReadPixels" not in message] == []  # `pixels` waits
 
@@ -84,20 +66,20 @@ def page(browser):
 @pytest.fixture(scope="module")
 def scene():
     """A sharp rendered scene and its disparities, from -6 to 6 px."""
+    shared = benchmark("refocus")
+    light, d, _ = shared.scene(3, 0.5, disc=14, size=(221, 150))
+    return np.rint(255 * shared.to_srgb(light)).astype(np.uint8), d.astype(np.float32)
+
+
+def benchmark(name):
+    """A module of the folder benchmarks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "benchmarks")
-        benchmark = import_module("refocus")
-    light, d, _ = benchmark.scene(3, 0.5, disc=14, size=(221, 150))
-    return np.rint(255 * benchmark.to_srgb(light)).astype(np.uint8), d.astype(np.float32)
+        return import_module(name)
 
 
 def load(page, photo, d, **options):
-    rgba = np.dstack((photo, np.full_like(photo[..., :1], 255)))
-    page.evaluate("load", [d.shape[1], d.shape[0], encoded(rgba), encoded(d.astype("<f4")), options])
-
-
-def encoded(array):
-    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    benchmark("browser_refocus").load(page, photo, d, **options)
 
 
 def picture(told):
@@ -129,7 +111,7 @@ def test_equals_the_command(page, scene, share, disc, shape):
     focus = float(np.quantile(d, share))
     aperture = disc / (2 * RADIUS * float(np.abs(d - focus).max()))
     expected = refocus(photo, d, focus=focus, aperture=aperture, shape=shape)
-    found = picture(page.evaluate("whole", view(d, focus, aperture, shape)))
+    found = picture(page.evaluate("exact", view(d, focus, aperture, shape)))
     assert psnr(found, expected) > (60 if disc < 12 else 45)
     assert psnr(photo, expected) < 35
 
@@ -138,7 +120,7 @@ def test_equals_the_command_with_half_floats(page, scene):
     photo, d = scene
     load(page, photo, d, half=True)
     expected = refocus(photo, d, focus=0.0, aperture=4)
-    assert psnr(picture(page.evaluate("whole", view(d, 0, 4))), expected) > 40
+    assert psnr(picture(page.evaluate("exact", view(d, 0, 4))), expected) > 40
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 1), (2, 3), (23, 31)])
@@ -147,14 +129,14 @@ def test_small_pictures_equal_the_command(page, shape):
     photo, d = rng.integers(0, 256, (*shape, 3), np.uint8), rng.uniform(-4, 4, shape).astype(np.float32)
     load(page, photo, d)
     expected = refocus(photo, d, focus=0.5, aperture=1)
-    found = picture(page.evaluate("whole", view(d, 0.5, 1)))
+    found = picture(page.evaluate("exact", view(d, 0.5, 1)))
     assert np.abs(found.astype(int) - expected).max() <= 1
 
 
 def test_what_is_in_focus_keeps_its_values(page, scene):
     photo, d = scene
     load(page, photo, np.full_like(d, 1.5))
-    assert (picture(page.evaluate("whole", view(d, 1.5, 8))) == photo).all()
+    assert (picture(page.evaluate("exact", view(d, 1.5, 8))) == photo).all()
 
 
 def test_a_part_of_the_picture_is_a_part_of_the_whole(page, scene):
@@ -162,7 +144,7 @@ def test_a_part_of_the_picture_is_a_part_of_the_whole(page, scene):
     load(page, photo, d)
     expected = refocus(photo, d, focus=0.0, aperture=4)
     for x, y, width, height in ((40, 30, 90, 70), (0, 0, 60, 50), (170, 100, 51, 50)):
-        told = page.evaluate("whole", view(d, 0, 4, x=x, y=y, width=width, height=height))
+        told = page.evaluate("exact", view(d, 0, 4, x=x, y=y, width=width, height=height))
         assert [told[name] for name in ("x", "y", "width", "height")] == [x, y, width, height]
         assert psnr(picture(told), expected[y : y + height, x : x + width]) > 45
 
@@ -170,7 +152,7 @@ def test_a_part_of_the_picture_is_a_part_of_the_whole(page, scene):
 def test_a_smaller_picture_shows_the_same(page, scene):
     photo, d = scene
     load(page, photo, d)
-    told = page.evaluate("whole", view(d, 0, 6, scale=0.5))
+    told = page.evaluate("exact", view(d, 0, 6, scale=0.5))
     expected = cv2.resize(
         refocus(photo, d, focus=0.0, aperture=6), (told["columns"], told["rows"]), interpolation=cv2.INTER_AREA
     )
@@ -182,7 +164,7 @@ def test_full_comes_in_parts_while_fast_is_shown(page, scene):
     """Other drawing between the parts, with any state, changes nothing."""
     photo, d = scene
     load(page, photo, d)
-    expected = picture(page.evaluate("whole", view(d, 0, 4)))
+    expected = picture(page.evaluate("exact", view(d, 0, 4)))
     load(page, photo, d)
     told = page.evaluate("inParts", view(d, 0, 4))
     qualities = [call[0] for call in told["calls"]]

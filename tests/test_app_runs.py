@@ -262,6 +262,18 @@ def test_closing_a_shot_while_it_runs_is_no_crash(app, large, views):
     assert names == set(app.session.shots)
 
 
+def test_what_is_read_while_its_shot_is_closed_comes_whole(app, large):
+    shot = app.pair(*large)
+    app.wait(shot["run"])
+    connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=30)
+    connection.request("GET", f"/{app.token}/api/runs/{shot['run']['id']}/disparity")
+    reply = connection.getresponse()
+    app.ask("DELETE", f"api/shots/{shot['id']}")
+    assert len(reply.read()) == 4 * 700 * 900
+    connection.close()
+    assert app.ask("GET", f"api/shots/{shot['id']}/photo")[0] == 404
+
+
 def test_many_requests_at_once_do_not_disturb_each_other(app, views):
     found = []
     threads = [threading.Thread(target=lambda: found.append(app.pair(*views))) for _ in range(8)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import DualpixError, InputError, in_words
 from .session import Missing
@@ -19,6 +20,7 @@ from .uploads import TooLarge
 
 JSON_BYTES = 4 << 20  # of a request
 RAW = "application/octet-stream"
+CHUNK = 1 << 20  # bytes
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -63,8 +65,19 @@ def pixels(values: npt.NDArray[Any]) -> Response:
 
 
 def pixel_file(path: Path, width: int, height: int) -> Response:
-    """Raw pixels of a file."""
-    return FileResponse(path, media_type=RAW, headers=_size(width, height))
+    """Raw pixels of a file. It is opened before the reply begins, since it may be removed meanwhile."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed when it is sent
+    except FileNotFoundError:
+        raise Missing("the shot or run was closed meanwhile") from None
+    length = {"content-length": str(os.fstat(file.fileno()).st_size)}
+    return StreamingResponse(_chunks(file), media_type=RAW, headers=_size(width, height) | length)
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk
 
 
 def _size(width: int, height: int) -> dict[str, str]:

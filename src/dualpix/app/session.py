@@ -6,7 +6,7 @@ import itertools
 import shutil
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -99,13 +99,10 @@ class Session:
             shot.camera = str(read_shot(source.paths["left"]))
         with self._lock:
             self.check_room()
+            self._calibration(settings)
             self.shots[shot.id] = shot
-            try:
-                self.start(shot, settings)
-            except DualpixError:
-                del self.shots[shot.id]
-                raise
-        self._photographer.submit(self._photograph, shot, settings)
+            shot.photographed = self._photographer.submit(self._photograph, shot, settings)
+            self.start(shot, settings)
         self.events.publish(type="shot", shot=shot.to_json())
         return shot
 
@@ -174,12 +171,14 @@ class Session:
 
     def _match(self, run: Run, progress: Progress) -> None:
         shot = self.shots[run.shot]
+        while not (shot.photographed.done() or run.stop.is_set()):  # first the photo, to have something to look at
+            wait([shot.photographed], 0.1)
         try:
             match(shot, run, progress)
         except DualpixError as error:
             raise type(error)(shot.source.in_words(str(error))) from error
-        if shot.width is None:
-            self._photographer.submit(self._photograph, shot, run.settings)
+        if shot.width is None:  # the settings of the first run did not fit
+            shot.photographed = self._photographer.submit(self._photograph, shot, run.settings)
 
     def add_calibration(self, path: Path, name: str) -> tuple[str, str]:
         """Open a calibration file. Returns its number, and a few words about it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,7 @@ class Shot:
     height: int | None = None
     is_brightened: bool = False  # on screen only
     runs: list[Run] = field(default_factory=list)
+    photographed: Future[None] = field(default_factory=Future)  # done when the photo was tried
     lock: threading.Lock = field(default_factory=threading.Lock)  # held while its photo is made
 
     @property

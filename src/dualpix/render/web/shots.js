@@ -40,7 +40,8 @@ const Shots = (() => {
       .map(run => later(known.runs.find(each => each.id === run.id), run));
     return Object.assign(known, shot, {width: shot.width ?? known.width, height: shot.height ?? known.height,
                                        camera: shot.camera || known.camera,
-                                       brightened: shot.brightened || known.brightened, runs, run: runs.at(-1) || null});
+                                       brightened: shot.brightened || known.brightened, runs,
+                                       run: runs.at(-1) || null});
   }
   // All that the server knows, which has what was told before this page listened. `before`: shots known when it was
   // asked.
