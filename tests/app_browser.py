@@ -28,7 +28,7 @@ def running_app(*files, temp):
     command = [sys.executable, "-u", "-m", "dualpix", "app", "--no-open", *map(str, files)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(temp)}) as app:
         try:
-            yield re.search(r"http://\S+", app.stdout.readline()).group()
+            yield next(found.group() for line in app.stdout if (found := re.search(r"http://\S+", line)))
         finally:
             app.terminate()
 
