@@ -28,7 +28,7 @@ def running_app(*files, temp):
     command = [sys.executable, "-u", "-m", "dualpix", "app", "--no-open", *map(str, files)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(temp)}) as app:
         try:
-            yield re.search(r"http://\S+", app.stdout.readline()).group()
+            yield next(found.group() for line in app.stdout if (found := re.search(r"http://\S+", line)))
         finally:
             app.terminate()
 
@@ -44,7 +44,7 @@ def drop(page, *paths):
     session.detach()
 
 
-def wait(page, condition, milliseconds=20_000):
+def wait(page, condition, milliseconds=60_000):
     """Wait until a condition of the page's scripts is true."""
     page.wait_for_function(f"() => Boolean({condition})", timeout=milliseconds)
 
