@@ -31,16 +31,27 @@ def margin(settings: Aggregation) -> int | None:
     return math.ceil(DECAYS * math.sqrt(settings.penalty)) if settings.messages == "exact" else None
 
 
-def edge_weights(guide: Map, settings: Aggregation, threads: int) -> Weights:
-    """The weight of the step between neighbours, ``w = exp(-(I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
+def edge_weights(guide: Map, settings: Aggregation, threads: int, spread: Map | None = None) -> Weights:
+    """The weight of the step between neighbours, ``w = exp(-s (I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
 
-    It is a factor of ``P_adapt`` in equation 4 of the paper. Weights are the same in every pass of a scale. Each row of
-    pixels has one row of weights per direction of the step.
+    It is a factor of ``P_adapt`` in equation 4 of the paper, where s is 1. Weights are the same in every pass of a
+    scale. Each row of pixels has one row of weights per direction of the step.
+
+    `spread` is what the disparities of the coarser scale span around every fourth pixel, px of that scale. Where it is
+    small, the guide's edges are print and not depth, and s is small.
     """
     height, width = guide.shape
     weights = np.empty((height, settings.paths // 2, width), np.uint16)
-    _core.edge_weights(guide, weights, settings.edge_sigma, threads)
+    share = None if spread is None or not settings.flat else depth_share(2 * spread, settings.flat)
+    _core.edge_weights(guide, weights, settings.edge_sigma, threads, share)
     return weights
+
+
+def depth_share(span: Map, flat: float) -> Map:
+    """How far the guide's edges count as depth edges, 0 to 1, where the disparities span that much (px)."""
+    # s = R^2 / (R^2 + flat^2)
+    square = span * span
+    return np.asarray(square / (square + np.float32(flat) ** 2), np.float32)
 
 
 def aggregate(
