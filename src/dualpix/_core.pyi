@@ -78,9 +78,7 @@ def condition(
     threads: int,
     vertex: _Map | None = None,
 ) -> None: ...
-def edge_weights(
-    guide: _Map, weights: _Weights, sigma: float, threads: int, share: _Map | None = None
-) -> None: ...
+def edge_weights(guide: _Map, weights: _Weights, sigma: float, threads: int, share: _Map | None = None) -> None: ...
 def aggregate(
     alpha: _Map,
     beta: _Map,
