@@ -393,9 +393,13 @@ def expected_error(alpha, A, d, coarse_d, bias, exponents, lens):
 
 
 def depth_share(coarse_d, flat):
-    """s = R^2 / (R^2 + flat^2) at every 4th pixel; R: what the coarser scale's disparities span in 41 pixels."""
-    R = 2 * span(coarse_d[::2, ::2], 11)
-    return R**2 / (R**2 + flat**2)
+    """s = R^2 / (R^2 + (flat D)^2) at every 4th pixel.
+
+    R is what the coarser scale's disparities span in 41 pixels, D what most of all its disparities span.
+    """
+    low, high = np.percentile(coarse_d, [2, 98])
+    R = span(coarse_d[::2, ::2], 11)
+    return R**2 / (R**2 + (flat * (high - low)) ** 2)
 
 
 def relief_factor(d, relief):

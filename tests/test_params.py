@@ -333,7 +333,7 @@ OTHER_VALUES = {
     "jump_penalty": 7.0,
     "robust_tau": 0.4,
     "fattening": 0.05,
-    "flat": 3.0,
+    "flat": 1.0,
     "relief": 0.0005,
     "normalize_iterations": {False: True, True: False},
     "prior_weight": 2.0,

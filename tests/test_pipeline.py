@@ -476,12 +476,12 @@ def test_print_on_a_flat_surface_leaves_less_relief():
     left = 60 + 0.2 * left
     for y, x in rng.integers(20, 220, (60, 2)):
         left[y : y + 16, x : x + 12] += 12
-    right = np.roll(left, -2, axis=1)
+    right = np.concatenate([np.roll(left[:160], -2, axis=1), np.roll(left[160:], 2, axis=1)])
     views = as_uint8(np.clip(view + rng.normal(0, 1, view.shape), 0, 255) for view in (left, right))
 
     def relief(**changes):
         d = dualpix.disparity(*views, iterations=(4, 4), polish=0, **changes).disparity
-        return np.std(d[20:-20, 20:-20])
+        return np.std(d[20:110, 20:-20])
 
     assert relief() < 0.7 * relief(flat=0)
 

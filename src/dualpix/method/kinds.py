@@ -40,8 +40,7 @@ class Method(ABC):
     def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
         """The belief of the scale; the evidence and the level's spare maps are used up."""
         settings = self.params.aggregation
-        spread = evidence.signs.spread if evidence.signs else None
-        weights = edge_weights(level.planes.guide, settings, run.threads, spread)
+        weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs)
         spare = level.spent()
         return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
 

@@ -273,11 +273,11 @@ class Aggregation(Group):
         unit="brightness, 0 to 255",
     )
     flat: float = parameter(
-        Real(0, 1e3),
-        "Edges of the guide count less where the coarser scale is flat: there they are print or shadow, not depth. "
-        "Where its disparities differ by this much within about 44 pixels, the squared difference in brightness counts "
-        "half. Usual: 0.1 to 0.4; 0 turns it off.",
-        unit="px of the scale",
+        Real(0, 10),
+        "Edges of the guide count less where the coarser scale is flat: there they are print or shadow, not depth. The "
+        "squared difference in brightness counts half where the disparities within 41 pixels span this share of what "
+        "those of the picture span. Usual: 0.02 to 0.1; 0 turns it off.",
+        unit="share of the span of the disparities",
         needs=equals("messages", "exact") & RELATIVE & SCALES,
     )
     paths: int = parameter(
