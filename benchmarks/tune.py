@@ -230,6 +230,7 @@ BEFORE: list[Changes] = [
     {"prior_limit": 30.0},
     {"window": 10.0},
     {"robust_tau": 0.028},
+    {"flat": 0.0},
 ]
 IN_PIXELS = {"mae": "mae", "bad_0_25": "bad .25", "edges": "edges", "bump": "bump", "ause": "AUSE"}
 PLACES = {"mae": 3, "bad_0_25": 1, "edges": 3, "bump": 2, "ause": 3}

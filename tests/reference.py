@@ -246,11 +246,16 @@ def invalidate(alpha, beta, threshold):
 
 
 # ---- aggregation ----------------------------------------------------------------------------------
-def edge_weight(guide, sigma):
-    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 10-bit mantissa, 0 below 2^-62."""
+def edge_weight(guide, sigma, share=None):
+    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 10-bit mantissa, 0 below 2^-62.
+
+    The share of the square of 4 x 4 pixels multiplies the exponent. The pixel later in the rows decides which square.
+    """
 
     def weight(p, q):
-        w = np.exp(-((guide[p] - guide[q]) ** 2) / sigma**2)
+        y, x = max(p, q)
+        s = 1 if share is None else share[y // 4, x // 4]
+        w = np.exp(-s * (guide[p] - guide[q]) ** 2 / sigma**2)
         mantissa, exponent = np.frexp(w)
         return np.ldexp(np.round(2**11 * mantissa), exponent - 11) if w >= 2.0**-62 else 0
 
@@ -387,6 +392,16 @@ def expected_error(alpha, A, d, coarse_d, bias, exponents, lens):
     return np.hypot(match, lens * 2 * (high - low))
 
 
+def depth_share(coarse_d, flat):
+    """s = R^2 / (R^2 + (flat D)^2) at every 4th pixel.
+
+    R is what the coarser scale's disparities span in 41 pixels, D what most of all its disparities span.
+    """
+    low, high = np.percentile(coarse_d, [2, 98])
+    R = span(coarse_d[::2, ::2], 11)
+    return R**2 / (R**2 + (flat * (high - low)) ** 2)
+
+
 def relief_factor(d, relief):
     """f, by which window and penalty are multiplied: relief / median |d(x + 1) - d(x)| of the coarser scale."""
     return np.clip(relief / max(np.median(np.abs(np.diff(d, axis=1))), 1e-9), 0.27, 1)
@@ -479,8 +494,8 @@ def around(A, B):
     return np.where(A > 0, minimizer(A, B), 2 * upsample(coarse, A.shape))
 
 
-def one_scale(left, right, guide, disparities, prior, iterations, params, told):
-    """A, B of one scale; the prior is a pair of coefficient maps of the same size, or None."""
+def one_scale(left, right, guide, disparities, prior, iterations, params, told, share=None):
+    """A, B of one scale; the prior is a pair of coefficient maps of the same size, or None; share: of the edges."""
     omega = params["window"]
     cost = cost_volume(left, right, disparities, omega)
     alpha, beta = local_parabolas(
@@ -501,7 +516,7 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told):
     alpha, beta = condition(alpha, beta, divisor, priors, params["invalid_threshold"])
     alpha, beta = hinted(alpha, beta, told)
     mean = alpha[np.isnan(told)].mean()  # hints do not change the smoothing elsewhere
-    strength = edge_weight(guide, params["edge_sigma"]), params["penalty"], params["paths"], iterations
+    strength = edge_weight(guide, params["edge_sigma"], share), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
         return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
@@ -518,20 +533,22 @@ def disparity(left, right, guide, params, told=None):
     for _ in range(scales - 1):
         pyramid.append(tuple(pyramid_down(image) for image in pyramid[-1]))
     first, last = searched(params["range"], 2 ** (scales - 1))
+    edges = params["flat"] and params["messages"] == "exact" and params["noise_floor"]
     prior, disparities, A, B = None, np.arange(first, last + 1), None, None
     for scale, (level, iterations) in enumerate(zip(reversed(pyramid), params["iterations"], strict=True)):
         if prior is not None:
             prior = upsample(A / 4, level[0].shape), upsample(B / 2, level[0].shape)
             disparities = next_range(minimizer(*prior), params["range"], 2 ** (scales - 1 - scale))
             f = relief_factor(minimizer(A, B), params["relief"]) if params["relief"] else 1
+            share = depth_share(minimizer(A, B), params["flat"]) if edges else None
         else:
-            f = 1
+            f, share = 1, None
         fitted = params | {"window": f * params["window"], "penalty": f * params["penalty"]}
         F = 2 ** (scales - 1 - scale)
         here = told[::F, ::F] / F
         if F > 2:  # only the two finest scales know the told disparities
             here = np.where(np.isfinite(here), np.nan, here)
-        A, B = one_scale(*level, disparities, prior, iterations, fitted, here)
+        A, B = one_scale(*level, disparities, prior, iterations, fitted, here, share)
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
     return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A

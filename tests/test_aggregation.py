@@ -17,7 +17,7 @@ from dualpix import _core
 from dualpix.method import aggregate as aggregation
 from dualpix.method.aggregate import edge_weights
 from dualpix.params import preset
-from dualpix.types import Parabolas
+from dualpix.types import Parabolas, Signs
 
 SHAPES = [(1, 1), (1, 37), (37, 1), (2, 2), (8, 8), (9, 17), (23, 40), (31, 7), (17, 265)]  # the last has two strips
 PAPER, EXACT, JUMPS = _core.Messages.paper, _core.Messages.exact, _core.Messages.jumps
@@ -561,6 +561,29 @@ def test_weights_must_be_those_of_the_image(shape, reason):
         one_pass(alpha, beta, weights, A, B, messages=PAPER)
     with pytest.raises(ValueError, match=reason):
         _core.edge_weights(alpha, weights, 1, 1)
+
+
+@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("shape", [(9, 13), (8, 16), (3, 37)])
+def test_edges_count_by_their_share(shape, paths):
+    *_, guide = random_maps(shape)
+    spread = np.random.default_rng(1).uniform(0, 0.3, [-(-n // 4) for n in shape]).astype(np.float32)
+    params = preset("auto").replace(paths=paths, edge_sigma=20.0, flat=0.05)
+    codes = edge_weights(guide, params.aggregation, 1, Signs(spread=spread, span=4.0)).astype(int)
+    kept = np.where(codes, np.ldexp(1 + codes % 1024 / 1024, codes // 1024 - 63), 0)
+    R = spread.astype(float)
+    exact = reference.edge_weight(guide.astype(float), 20.0, R**2 / (R**2 + (0.05 * 4) ** 2))
+    for y, x in np.ndindex(shape):
+        for (dy, dx), edge in list(EDGES.items())[: paths // 2]:
+            if y >= dy and 0 <= x - dx < shape[1]:
+                assert kept[y, edge, x] == pytest.approx(exact((y, x), (y - dy, x - dx)), rel=2e-3, abs=2.0**-62)
+
+
+def test_shares_must_fit_the_guide():
+    guide, weights = np.zeros((5, 8), np.float32), np.zeros((5, 4, 8), np.uint16)
+    for shape in ((1, 2), (2, 3)):
+        with pytest.raises(ValueError, match="a quarter of the guide's"):
+            _core.edge_weights(guide, weights, 1, 1, np.ones(shape, np.float32))
 
 
 @pytest.mark.parametrize("sigma", [0, 1e-25, -1, float("nan")])

@@ -12,7 +12,7 @@ import reference
 from conftest import textured_pair
 from dualpix.filters.post import post_filter
 from dualpix.method.confidence import smoothness, texture
-from dualpix.method.scales import passes_of
+from dualpix.method.scales import deepened, passes_of
 from dualpix.method.subpixel import HISTEQ_BIAS
 
 SMALL = {"window": 2.0, "range": (-8, 8), "encc_window": 5}
@@ -451,6 +451,39 @@ def test_clipped_highlights_spoil_nothing_around_them():
 def test_scales_follow_the_size(shape, scales):
     assert passes_of("auto", shape) == passes_of("auto", shape[::-1]) == (4,) * scales
     assert passes_of((3, 2), shape) == (3, 2)
+
+
+@pytest.mark.parametrize(("found", "more"), [((-3, 3), 0), ((-5, 5), 0), ((-6, 2), 1), ((-2, 9), 1)])
+def test_a_wide_range_asks_for_one_more_scale(found, more):
+    assert deepened((4, 4), found) == (4,) * (2 + more)
+    assert deepened((4,) * 8, found) == (4,) * 8
+
+
+@pytest.mark.parametrize(("d", "scales"), [(2.0, 2), (-9.0, 3)])
+def test_scales_follow_the_range(d, scales):
+    left, right = as_uint8(textured_pair((290, 300), d))
+    result = dualpix.disparity(left, right)
+    assert len(result.plan.passes) == scales
+    assert np.median(result.disparity) == pytest.approx(d, abs=0.1)
+    assert len(dualpix.disparity(left, right, iterations=(4, 4)).plan.passes) == 2
+    assert len(dualpix.disparity(left, right, range=(-12, 12)).plan.passes) == 2
+
+
+def test_print_on_a_flat_surface_leaves_less_relief():
+    """Edges of the guide keep the errors of their two sides apart, unless the coarser scale sees a flat surface."""
+    rng = np.random.default_rng(0)
+    left, _ = textured_pair((256, 256), 0.0)
+    left = 60 + 0.2 * left
+    for y, x in rng.integers(20, 220, (60, 2)):
+        left[y : y + 16, x : x + 12] += 12
+    right = np.concatenate([np.roll(left[:160], -2, axis=1), np.roll(left[160:], 2, axis=1)])
+    views = as_uint8(np.clip(view + rng.normal(0, 1, view.shape), 0, 255) for view in (left, right))
+
+    def relief(**changes):
+        d = dualpix.disparity(*views, iterations=(4, 4), polish=0, **changes).disparity
+        return np.std(d[20:110, 20:-20])
+
+    assert relief() < 0.7 * relief(flat=0)
 
 
 @pytest.mark.parametrize(

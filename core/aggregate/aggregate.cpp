@@ -147,15 +147,16 @@ DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
   return (vfloat)(__builtin_convertvector(code, vint) << kDropped);
 }
 
-// The weights of one row of the guide and the row above it.
-DUALPIX_CLONES void weigh_row(const float* row, const float* above, uint16_t* weights, int w, float sigma, int edges) {
+// The weights of one row of the guide and the row above it. The square of a difference counts by the share of its pixel.
+DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, uint16_t* weights, int w,
+                              float sigma, int edges) {
   const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
   for (int x = 0; x < w; x += kLanes) {
     const int n = std::min(w - x, kLanes);
-    const vfloat Ip = load(row + x, n);
+    const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
     auto weigh = [&](int edge, vfloat Iq) __attribute__((always_inline)) {
       const vfloat contrast = Ip - Iq;
-      store_weights(weights + (size_t)edge * w + x, exp2(contrast * contrast * minus_log2_e_over_sigma2), n);
+      store_weights(weights + (size_t)edge * w + x, exp2(contrast * contrast * exponent), n);
     };
     weigh(0, load_beside(row, x - 1, w));
     for (int k = 0; k + 1 < edges; ++k) weigh(k + 1, load_beside(above, x - kSteps[k], w));
@@ -366,10 +367,14 @@ void sweep(const Image& image, const Coupling& c, bool down, float local, float 
 
 }  // namespace
 
-void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads) {
-  parallel_for(h, threads, [] { return 0; }, [&](int y, int) {
+void edge_weights(const float* guide, const float* share, uint16_t* weights, int h, int w, float sigma, int edges,
+                  int threads) {
+  const int shares = (w + kShareStep - 1) / kShareStep;
+  parallel_for(h, threads, [&] { return std::vector<float>(w, 1.0f); }, [&](int y, std::vector<float>& own) {
     const float* row = guide + (size_t)y * w;
-    weigh_row(row, y > 0 ? row - w : row, weights + (size_t)edges * y * w, w, sigma, edges);
+    if (share)
+      for (int x = 0; x < w; ++x) own[x] = share[(size_t)(y / kShareStep) * shares + x / kShareStep];
+    weigh_row(row, y > 0 ? row - w : row, own.data(), weights + (size_t)edges * y * w, w, sigma, edges);
   });
 }
 

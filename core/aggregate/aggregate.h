@@ -7,11 +7,15 @@
 
 namespace dualpix {
 
-// w = exp(-(I_p - I_q)^2 / sigma^2), a factor of P_adapt in equation 4, of every pixel p of the guide and its
+constexpr int kShareStep = 4;  // px between the shares of `edge_weights`
+
+// w = exp(-s (I_p - I_q)^2 / sigma^2), a factor of P_adapt in equation 4, of every pixel p of the guide and its
 // neighbours q: left, above and, with 4 edges, above left and above right. Every row of the image has `edges` rows of
 // weights, one for each q. Where q lies outside the image, w is undefined. w is rounded to a 10-bit mantissa, and to 0
-// below 2^-62; its 16-bit code has 6 bits of exponent (63 for 2^0) and these 10 bits.
-void edge_weights(const float* guide, uint16_t* weights, int h, int w, float sigma, int edges, int threads);
+// below 2^-62; its 16-bit code has 6 bits of exponent (63 for 2^0) and these 10 bits. s is the share, 0 to 1, of the
+// square of kShareStep pixels that p lies in; without shares it is 1.
+void edge_weights(const float* guide, const float* share, uint16_t* weights, int h, int w, float sigma, int edges,
+                  int threads);
 
 enum class Messages { paper, exact, jumps };
 

@@ -52,12 +52,18 @@ int edges_of(const W& weights, const Map& map) {
   return (int)weights.shape(1);
 }
 
-void edge_weights(Map guide, OutputWeights weights, float sigma, int threads) {
+void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, std::optional<Map> share) {
   check_size(guide);
   const int edges = edges_of(weights, guide);
   require(sigma > 1e-15f, "sigma must be above 1e-15");
+  if (share) {
+    const size_t step = dualpix::kShareStep;
+    require(share->shape(0) == (guide.shape(0) + step - 1) / step && share->shape(1) == (guide.shape(1) + step - 1) / step,
+            "share must have a quarter of the guide's height and width, rounded up");
+  }
+  const float* shares = share ? share->data() : nullptr;
   nb::gil_scoped_release release;
-  dualpix::edge_weights(guide.data(), weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma, edges,
+  dualpix::edge_weights(guide.data(), shares, weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma, edges,
                         threads);
 }
 
@@ -116,7 +122,9 @@ void bind_aggregate(nb::module_& m) {
         "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0: no limit.\n"
         "vertex = that of alpha and beta as they come in, minus infinity where alpha is 0.");
   m.def("edge_weights", edge_weights, as_is("guide"), as_is("weights"), "sigma"_a, "threads"_a,
-        "weights = of the edges from a pixel to its neighbours: left, above and, with 4 edges, both diagonals above.");
+        as_is("share").none() = nb::none(),
+        "weights = of the edges from a pixel to its neighbours: left, above and, with 4 edges, both diagonals above.\n"
+        "share, one value for 4 x 4 pixels, multiplies the squared differences of the guide.");
   m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
         as_is("messages"), "penalty"_a, as_is("disparity").none(), "robust_tau"_a, "scale"_a,
         "jump_penalty"_a, "farthest"_a, "threads"_a, as_is("minimizer").none() = nb::none(),

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from ..params.definitions import Aggregation
-from ..types import Map, Parabolas, Weights
+from ..types import Map, Parabolas, Signs, Weights
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
 LEAST_FATTENING = 1e-6  # px
@@ -31,16 +31,32 @@ def margin(settings: Aggregation) -> int | None:
     return math.ceil(DECAYS * math.sqrt(settings.penalty)) if settings.messages == "exact" else None
 
 
-def edge_weights(guide: Map, settings: Aggregation, threads: int) -> Weights:
-    """The weight of the step between neighbours, ``w = exp(-(I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
+def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None) -> Weights:
+    """The weight of the step between neighbours, ``w = exp(-s (I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
 
-    It is a factor of ``P_adapt`` in equation 4 of the paper. Weights are the same in every pass of a scale. Each row of
-    pixels has one row of weights per direction of the step.
+    It is a factor of ``P_adapt`` in equation 4 of the paper, where s is 1. Weights are the same in every pass of a
+    scale. Each row of pixels has one row of weights per direction of the step.
+
+    `signs` tell what the disparities of the coarser scale span around every fourth pixel. Where that is little, the
+    guide's edges are print and not depth, and s is small.
     """
     height, width = guide.shape
     weights = np.empty((height, settings.paths // 2, width), np.uint16)
-    _core.edge_weights(guide, weights, settings.edge_sigma, threads)
+    share = depth_share(signs, settings.flat) if signs and settings.flat else None
+    _core.edge_weights(guide, weights, settings.edge_sigma, threads, share)
     return weights
+
+
+def depth_share(signs: Signs, flat: float) -> Map | None:
+    """How far the guide's edges count as depth edges, 0 to 1, at every fourth pixel; None if nothing is known.
+
+    R is what the disparities span around the pixel, D what most of the picture's do.
+    """
+    if signs.spread is None or not signs.span:
+        return None
+    # s = R^2 / (R^2 + (flat D)^2)
+    square = signs.spread * signs.spread
+    return np.asarray(square / (square + np.float32(flat * signs.span) ** 2), np.float32)
 
 
 def aggregate(

@@ -40,7 +40,7 @@ class Method(ABC):
     def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
         """The belief of the scale; the evidence and the level's spare maps are used up."""
         settings = self.params.aggregation
-        weights = edge_weights(level.planes.guide, settings, run.threads)
+        weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs)
         spare = level.spent()
         return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
 
@@ -87,6 +87,11 @@ class Method(ABC):
         """
         limits = self.params.scales.range
         return self.one_sign if isinstance(limits, str) else limits[0] >= 0
+
+    @property
+    @abstractmethod
+    def blurs(self) -> bool:
+        """Whether a thing is the more blurred the larger its disparity."""
 
     @abstractmethod
     def floats_per_pixel(self, scales: int, both_views: bool) -> float:
@@ -164,6 +169,11 @@ class DualPixel(Method):
         """Disparities are positive before the focus plane and negative behind it."""
         return False
 
+    @property
+    def blurs(self) -> bool:
+        """Yes: only things in focus have disparity 0."""
+        return True
+
     def floats_per_pixel(self, scales: int, both_views: bool) -> float:
         """Memory of dual-pixel matching."""
         return dual_pixel_floats(self.params, scales, both_views)
@@ -239,6 +249,11 @@ class Stereo(Method):
     def one_sign(self) -> bool:
         """Nothing is farther than infinity, where the disparity is 0."""
         return True
+
+    @property
+    def blurs(self) -> bool:
+        """No: both cameras see everything sharp."""
+        return False
 
     def floats_per_pixel(self, scales: int, both_views: bool) -> float:
         """Memory of stereo matching."""

@@ -7,6 +7,7 @@ from ..types import Flags, Image, Map, Planes
 from .frame import Frame
 
 COARSEST = 200  # px: the coarsest scale has about this side if the number of scales is "auto"
+FARTHEST = 5  # px of the coarsest scale: a range that reaches beyond it asks for one more scale
 PASSES = 4  # passes of aggregation for each scale if "auto"
 MOST = 8  # scales
 
@@ -111,3 +112,13 @@ def passes_of(iterations: tuple[int, ...] | str, shape: tuple[int, int]) -> tupl
     height, width = shape
     halvings = round(math.log2(math.sqrt(height * width) / COARSEST))
     return (PASSES,) * min(max(1 + halvings, 1), MOST)
+
+
+def deepened(passes: tuple[int, ...], found: tuple[int, int]) -> tuple[int, ...]:
+    """Passes per scale, with one more scale if the range found at the coarsest one, px, is wide.
+
+    The blur of a thing grows with its disparity. Blur over many pixels leaves no texture to match, only noise. At half
+    the size it is half as wide.
+    """
+    far = max(-found[0], found[1]) > FARTHEST
+    return (passes[0], *passes) if far and len(passes) < MOST else passes

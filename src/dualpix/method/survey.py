@@ -18,7 +18,7 @@ from .frame import Frame
 from .kinds import Method
 from .plan import Plan
 from .range import find_range
-from .scales import Level, Pyramid, halved, passes_of
+from .scales import Level, Pyramid, deepened, halved, passes_of
 from .search import Search
 
 BLANK = "a view is blank, the same everywhere: the map is 0 and means nothing"
@@ -55,9 +55,16 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         search = Search(_limits(method.params.scales.range, frame), None, order, method.tile_reach)
     run.scales = len(passes)
     if search.limits is None:
-        coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
-        level = Level(coarsest, 1, len(passes), keep=True)
-        search = replace(search, start=find_range(level, search, method, passes[0], run))
+
+        def found(passes: tuple[int, ...]) -> tuple[int, int]:
+            coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
+            return find_range(Level(coarsest, 1, len(passes), keep=True), search, method, passes[0], run)
+
+        start = found(passes)
+        if method.params.scales.iterations == "auto" and method.blurs:
+            deeper = deepened(passes, start)
+            start, passes = (start if deeper == passes else found(deeper)), deeper
+        search, run.scales = replace(search, start=start), len(passes)
     return Plan(
         method.params.replace(iterations=passes),
         frame,

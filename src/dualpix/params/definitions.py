@@ -73,6 +73,7 @@ LOWEST = equals("choice", (0.0, 0.0))
 PASSES = that("iterations", "of 2 or more on some scale", lambda passes: passes == "auto" or max(passes) > 1)
 SCALES = that("iterations", "for 2 or more scales", lambda passes: passes == "auto" or len(passes) > 1)
 ROBUST = that("robust_tau", "above 0", lambda tau: min(tau if isinstance(tau, tuple) else (tau,)) > 0)
+RELATIVE = that("noise_floor", "above 0", lambda floor: floor > 0) & ONE_MINIMUM
 GUIDED = equals("filter", "guided")
 SOLVER = equals("filter", "solver")
 FILTERED = that("filter", "other than none", lambda name: name != "none")
@@ -270,6 +271,14 @@ class Aggregation(Group):
         "Smaller stops at weaker edges. Usual: 2 to 10.",
         symbol="sigma",
         unit="brightness, 0 to 255",
+    )
+    flat: float = parameter(
+        Real(0, 10),
+        "Edges of the guide count less where the coarser scale is flat: there they are print or shadow, not depth. The "
+        "squared difference in brightness counts half where the disparities within 41 pixels span this share of what "
+        "those of the picture span. Usual: 0.02 to 0.1; 0 turns it off.",
+        unit="share of the span of the disparities",
+        needs=equals("messages", "exact") & RELATIVE & SCALES,
     )
     paths: int = parameter(
         Choice(4, 8),
