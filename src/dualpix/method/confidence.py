@@ -8,13 +8,13 @@ import math
 import numpy as np
 
 from .. import _core
-from ..types import Map, Mask, Parabolas, Signs, doubled
+from ..types import Map, Mask, Parabolas, Place, Signs, doubled
 
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
-# The expected error of a match as a product of powers, and that of the lens as a share of the span of the disparities.
-# Both are fitted by benchmarks/sigma.py to scenes with known depth.
+# The expected error of a match as a product of powers, and that of the lens at the corners of the picture, as a share of
+# the span of the disparities. Both are fitted by benchmarks/sigma.py to scenes with known depth.
 SIGMA = {"constant": -0.28, "near": 0.297, "far": 0.127, "texture": -0.19, "curvature": -0.14, "bias": 0.188}
 LENS = 0.027
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
@@ -62,7 +62,7 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
     The error of a match is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth
-    edges are unsure. The error of the lens adds to it. A pixel without any texture nearby may have any disparity of the
+    edges are unsure. The error of the lens adds to it, which grows away from the middle. A pixel without any texture nearby may have any disparity of the
     range.
     """
     assert belief.textured is not None
@@ -71,14 +71,25 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     log_match: Map = np.full(1, SIGMA["constant"], np.float32)
     for name, sign in signs_of_error(belief, d).items():
         log_match = log_match + np.float32(SIGMA[name]) * sign
-    # sigma^2 = match^2 + lens^2
-    small = np.hypot(np.exp(log_match), np.float32(LENS * picture_span(belief, d)))
+    # sigma^2 = match^2 + (f D rho^2)^2
+    small = np.hypot(np.exp(log_match), np.float32(LENS) * lens_sign(belief, d))
     half = tuple((n + 1) // 2 for n in d.shape)
     sigma = doubled(doubled(small, half, threads), d.shape, threads)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
     np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
     return sigma
+
+
+def lens_sign(belief: Parabolas, d: Map) -> Map:
+    """``D rho^2`` at every fourth pixel, px: D is the span of the picture, rho the distance from its middle.
+
+    rho is 1 at the corners. The field of a lens is even, so its first term is quadratic (see `camera.lens`).
+    """
+    y0, x0, corner = (belief.signs and belief.signs.place) or Place.of(d.shape)
+    y, x = (np.arange(0, n, EVERY, dtype=np.float32) - np.float32(at) for n, at in zip(d.shape, (y0, x0), strict=True))
+    sign: Map = np.float32(picture_span(belief, d) / corner**2) * ((y * y)[:, None] + x * x)
+    return sign
 
 
 def absolute_confidence(sigma: Map, textured: Mask) -> Map:
@@ -121,7 +132,10 @@ def picture_span(belief: Parabolas, d: Map) -> float:
 
 def seen_from_finer(belief: Parabolas, d: Map) -> Signs | None:
     """What the next finer scale needs to know of the disparities d of this one."""
-    return None if belief.signs is None else Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d))
+    if belief.signs is None:
+        return None
+    place = belief.signs.place
+    return Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d), place=place and place.doubled())
 
 
 def bias_of(evidence: Parabolas, d: Map) -> Map:
