@@ -30,12 +30,13 @@ POOL = 10_000  # pixels of a set
 LEAST = 0.01  # px, added to the error
 # Bounds of exponents. More evidence must be surer, and more difference less sure. Blank regions must be unsure even if
 # most of them are right on these scenes.
-LOW = {"constant": -9.0, "texture": -1.0, "curvature": -1.0}
-HIGH = {"constant": 9.0, "texture": -0.15, "curvature": -0.05}
+LOW = {"constant": -9.0, "texture": -1.0}
+HIGH = {"constant": 9.0, "texture": -0.15}
 RENDERED = 1 / 20  # weight of rendered scenes
 FINE = 0.3  # a tenth of the pixels whose log(error / (0.6745 sigma)) is within this is right
 ORDER = 0.1  # weight of the order
 STEPS = 500  # of the search, which starts three times
+SIMPLEX = 0.1  # first step of the search along each axis
 NAMES = (*SIGMA, "lens")
 
 
@@ -68,7 +69,9 @@ def fit(sets):
     c = np.linalg.lstsq(np.column_stack([np.ones(len(y)), X[:, :-1]]), y, rcond=None)[0]
     c = np.append(c, 0.1)
     for _ in range(3):
-        c = minimize(loss, np.clip(c, *bounds), method="Nelder-Mead", options={"maxfev": STEPS, "adaptive": True}).x
+        start = np.clip(c, *bounds)
+        options = {"maxfev": STEPS, "adaptive": True, "initial_simplex": start + SIMPLEX * np.eye(len(c) + 1, len(c), -1)}
+        c = minimize(loss, start, method="Nelder-Mead", options=options).x
     return np.clip(c, *bounds)
 
 

@@ -62,7 +62,7 @@ def test_the_expected_error_agrees_with_the_oracle(shape):
     quarter = [(n + 3) // 4 for n in shape]
     coarse, bias = RNG.uniform(-1, 1, half), RNG.uniform(0, 1, quarter).astype(np.float32)
     found = expected_error(belief(A, alpha, coarse, bias=bias), d.astype(np.float32), 2)
-    expected = reference.expected_error(alpha, A, d, coarse, bias, SIGMA, LENS)
+    expected = reference.expected_error(alpha, d, coarse, bias, SIGMA, LENS)
     assert found.shape == shape
     np.testing.assert_allclose(found, reference.upsample(reference.upsample(expected, half), shape), rtol=1e-3)
 
@@ -71,7 +71,7 @@ def test_without_a_coarser_scale_its_own_disparities_count_twice():
     A, d = np.full((40, 50), 100.0), RNG.uniform(-1, 1, (40, 50)).astype(np.float32)
     near = reference.span(d[::4, ::4], 5) + 0.02
     expected = np.exp(SIGMA["constant"]) * near ** (SIGMA["near"] + SIGMA["far"])
-    expected *= (100 + 1e-5) ** (SIGMA["texture"] + SIGMA["curvature"]) * 0.01 ** SIGMA["bias"]
+    expected *= (100 + 1e-5) ** SIGMA["texture"] * 0.01 ** (SIGMA["scales"] + SIGMA["bias"])
     y, x = np.indices(d.shape)[:, ::4, ::4]
     lens = LENS * np.ptp(np.percentile(d, [2, 98])) * np.hypot(y - 19.5, x - 24.5) ** 2 / np.hypot(19.5, 24.5) ** 2
     found = expected_error(belief(A), d, 1)[::4, ::4]

@@ -184,8 +184,8 @@ class Signs(NamedTuple):
         Mean curvature of the matches around a pixel.
     bias : float32 map or None
         How far the matches around a pixel lie from the belief on average, px, 0 or more.
-    spread : float32 map or None
-        What the disparities of the next coarser scale span around a pixel, px of that scale.
+    coarser : float32 map or None
+        The disparities of the next coarser scale, px of that scale.
     span : float or None
         What most disparities of the next coarser scale span in the whole picture, px of that scale.
     place : Place or None
@@ -194,7 +194,7 @@ class Signs(NamedTuple):
 
     texture: Map | None = None
     bias: Map | None = None
-    spread: Map | None = None
+    coarser: Map | None = None
     span: float | None = None
     place: Place | None = None
 
@@ -204,8 +204,8 @@ class Signs(NamedTuple):
         It keeps the span and the middle of the picture.
         """
         at = tuple(slice(part.start // 4, (part.stop + 3) // 4) for part in (rows, columns))
-        texture, bias, spread = (None if each is None else each[at].copy() for each in self[:3])
-        return Signs(texture, bias, spread, self.span, (self.place or Place.of(shape)).seen_from(rows.start, columns.start))
+        texture, bias, coarser = (None if each is None else each[at].copy() for each in self[:3])
+        return Signs(texture, bias, coarser, self.span, (self.place or Place.of(shape)).seen_from(rows.start, columns.start))
 
 
 @dataclass(frozen=True, eq=False)
