@@ -70,7 +70,8 @@ def fit(sets):
     c = np.append(c, 0.1)
     for _ in range(3):
         start = np.clip(c, *bounds)
-        options = {"maxfev": STEPS, "adaptive": True, "initial_simplex": start + SIMPLEX * np.eye(len(c) + 1, len(c), -1)}
+        corners = start + SIMPLEX * np.eye(len(c) + 1, len(c), -1)
+        options = {"maxfev": STEPS, "adaptive": True, "initial_simplex": corners}
         c = minimize(loss, start, method="Nelder-Mead", options=options).x
     return np.clip(c, *bounds)
 

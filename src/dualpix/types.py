@@ -154,7 +154,7 @@ class Agreement(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the middle of the picture is in a map of all or a part of it: row, column, and distance to the corners, px."""
+    """Where the middle of a picture is in a map of a part of it: row, column, and its distance from the corners, px."""
 
     y: float
     x: float
@@ -205,7 +205,8 @@ class Signs(NamedTuple):
         """
         at = tuple(slice(part.start // 4, (part.stop + 3) // 4) for part in (rows, columns))
         texture, bias, coarser = (None if each is None else each[at].copy() for each in self[:3])
-        return Signs(texture, bias, coarser, self.span, (self.place or Place.of(shape)).seen_from(rows.start, columns.start))
+        place = (self.place or Place.of(shape)).seen_from(rows.start, columns.start)
+        return Signs(texture, bias, coarser, self.span, place)
 
 
 @dataclass(frozen=True, eq=False)

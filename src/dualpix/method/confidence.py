@@ -13,8 +13,8 @@ from ..types import Map, Mask, Parabolas, Place, Signs, doubled
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
-# The expected error of a match as a product of powers, and that of the lens at the corners of the picture, as a share of
-# the span of the disparities. Both are fitted by benchmarks/sigma.py to scenes with known depth.
+# The expected error of a match as a product of powers, and that of the lens in the corners as a share of the span of
+# the disparities. Both are fitted by benchmarks/sigma.py to scenes with known depth.
 SIGMA = {"constant": -0.5, "near": 0.269, "far": 0.225, "texture": -0.15, "scales": 0.194, "bias": 0.151}
 LENS = 0.115
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
@@ -65,8 +65,8 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
     The error of a match is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth
-    edges are unsure. The error of the lens adds to it, which grows away from the middle. A pixel without any texture nearby may have any disparity of the
-    range.
+    edges are unsure. The error of the lens adds to it; it grows away from the middle of the picture. A pixel without
+    any texture nearby may have any disparity of the range.
     """
     assert belief.textured is not None
     assert belief.limits is not None
