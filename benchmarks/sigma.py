@@ -21,35 +21,35 @@ from uncertainty import SETS, lines, signed_error
 
 import dualpix
 from dualpix.evaluation.datasets import open_dataset
-from dualpix.method.confidence import SIGMA, picture_span, signs_of_error
+from dualpix.method.confidence import SIGMA, lens_sign, signs_of_error
 from dualpix.metrics import ause, sigma_calibration
 from dualpix.types import doubled
 
 SAMPLE = 20_000  # pixels of a scene
-POOL = 40_000  # pixels of a set
+POOL = 10_000  # pixels of a set
 LEAST = 0.01  # px, added to the error
 # Bounds of exponents. More evidence must be surer, and more difference less sure. Blank regions must be unsure even if
 # most of them are right on these scenes.
-LOW = {"constant": -9.0, "texture": -1.0, "curvature": -1.0}
-HIGH = {"constant": 9.0, "texture": -0.2, "curvature": -0.1}
+LOW = {"constant": -9.0, "texture": -1.0}
+HIGH = {"constant": 9.0, "texture": -0.15}
 RENDERED = 1 / 20  # weight of rendered scenes
 FINE = 0.3  # a tenth of the pixels whose log(error / (0.6745 sigma)) is within this is right
 ORDER = 0.1  # weight of the order
-STEPS = 900  # of the search, which starts three times
+STEPS = 500  # of the search, which starts three times
+SIMPLEX = 0.1  # first step of the search along each axis
 NAMES = (*SIGMA, "lens")
 
 
 def sample(scene, rng):
-    """Signs, the span of the picture, and |errors| of some pixels of a scene."""
+    """Signs, the last one that of the lens, and |errors| of some pixels of a scene."""
     result = dualpix.disparity(scene.left, scene.right, "auto", scene.guide, axis=scene.axis)
     error = np.abs(signed_error(scene, result.disparity))
     belief, frame = result.belief, result.plan.frame
-    signs = []
-    for sign in signs_of_error(belief, belief.disparity()).values():
+    signs, d = [], belief.disparity()
+    for sign in (*signs_of_error(belief, d).values(), lens_sign(belief, d)):
         half = [(n + 1) // 2 for n in belief.A.shape]
         full = doubled(doubled(sign, half, 1), belief.A.shape, 1)
         signs.append(frame.upright(frame.back(full)))
-    signs.append(np.full_like(signs[0], picture_span(belief, belief.disparity())))
     at = rng.choice(np.flatnonzero(np.isfinite(error)), SAMPLE)
     return np.stack([sign.ravel()[at] for sign in signs], axis=1).astype(np.float64), error.ravel()[at]
 
@@ -67,9 +67,12 @@ def fit(sets):
         for each in zip(*((signs, np.log(error + LEAST)) for _, signs, error in drawn), strict=True)
     )
     c = np.linalg.lstsq(np.column_stack([np.ones(len(y)), X[:, :-1]]), y, rcond=None)[0]
-    c = np.append(c, 0.02)
+    c = np.append(c, 0.1)
     for _ in range(3):
-        c = minimize(loss, np.clip(c, *bounds), method="Nelder-Mead", options={"maxfev": STEPS, "adaptive": True}).x
+        start = np.clip(c, *bounds)
+        corners = start + SIMPLEX * np.eye(len(c) + 1, len(c), -1)
+        options = {"maxfev": STEPS, "adaptive": True, "initial_simplex": corners}
+        c = minimize(loss, start, method="Nelder-Mead", options=options).x
     return np.clip(c, *bounds)
 
 
@@ -85,11 +88,11 @@ def misfit(c, signs, error):
     expected = sigma(c, signs)
     off = np.abs(np.log(sigma_calibration(error, expected).ratios))
     order = np.var(np.log(expected / (error + LEAST)))
-    return 20 * np.mean(np.maximum(off - FINE, 0) ** 2) + 5 * max(off.max() - FINE, 0) ** 2 + ORDER * order
+    return 20 * np.mean(np.maximum(off - FINE, 0) ** 2) + 20 * max(off.max() - FINE, 0) ** 2 + ORDER * order
 
 
 def sigma(c, signs):
-    """The expected error; the last of the signs is the span of the picture."""
+    """The expected error; the last of the signs is that of the lens."""
     return np.hypot(np.exp(c[0] + signs[:, :-1] @ c[1:-1]), c[-1] * signs[:, -1])
 
 

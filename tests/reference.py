@@ -374,22 +374,26 @@ def bias(v, a, d):
     )
 
 
-def expected_error(alpha, A, d, coarse_d, bias, exponents, lens):
-    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture)^2, at every 4th pixel.
+def expected_error(alpha, d, coarse_d, bias, exponents, lens):
+    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture * rho^2)^2, at every 4th pixel.
 
-    Of: the span of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the
-    pixel, the curvature A of the belief, and the bias.
+    rho is the distance from the middle of the picture, 1 at its corners. Powers of: the span
+    of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the pixel, the mean
+    difference of the two scales, and the bias.
     """
     low, high = np.percentile(coarse_d, [2, 98])
     powers = {
         "near": span(d[::4, ::4], 5) + 0.02,
         "far": 2 * span(coarse_d[::2, ::2], 11) + 0.02,
         "texture": window_mean(alpha[::4, ::4], 5) + 1e-5,
-        "curvature": A[::4, ::4] + 1e-5,
+        "scales": window_mean(np.abs(d[::4, ::4] - 2 * coarse_d[::2, ::2]), 5) + 0.01,
         "bias": bias + 0.01,
     }
     match = np.exp(exponents["constant"]) * np.prod([powers[k] ** exponents[k] for k in powers], axis=0)
-    return np.hypot(match, lens * 2 * (high - low))
+    (y, x), (height, width) = np.indices(d.shape)[:, ::4, ::4], d.shape
+    middle = (height - 1) / 2, (width - 1) / 2
+    rho2 = ((y - middle[0]) ** 2 + (x - middle[1]) ** 2) / max(middle[0] ** 2 + middle[1] ** 2, 1)
+    return np.hypot(match, lens * 2 * (high - low) * rho2)
 
 
 def depth_share(coarse_d, flat):

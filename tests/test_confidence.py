@@ -11,6 +11,7 @@ from dualpix.method.confidence import (
     absolute_confidence,
     bias_of,
     expected_error,
+    lens_sign,
     mean_curvature,
     near_texture,
     seen_from_finer,
@@ -61,7 +62,7 @@ def test_the_expected_error_agrees_with_the_oracle(shape):
     quarter = [(n + 3) // 4 for n in shape]
     coarse, bias = RNG.uniform(-1, 1, half), RNG.uniform(0, 1, quarter).astype(np.float32)
     found = expected_error(belief(A, alpha, coarse, bias=bias), d.astype(np.float32), 2)
-    expected = reference.expected_error(alpha, A, d, coarse, bias, SIGMA, LENS)
+    expected = reference.expected_error(alpha, d, coarse, bias, SIGMA, LENS)
     assert found.shape == shape
     np.testing.assert_allclose(found, reference.upsample(reference.upsample(expected, half), shape), rtol=1e-3)
 
@@ -70,10 +71,25 @@ def test_without_a_coarser_scale_its_own_disparities_count_twice():
     A, d = np.full((40, 50), 100.0), RNG.uniform(-1, 1, (40, 50)).astype(np.float32)
     near = reference.span(d[::4, ::4], 5) + 0.02
     expected = np.exp(SIGMA["constant"]) * near ** (SIGMA["near"] + SIGMA["far"])
-    expected *= (100 + 1e-5) ** (SIGMA["texture"] + SIGMA["curvature"]) * 0.01 ** SIGMA["bias"]
-    lens = LENS * np.ptp(np.percentile(d, [2, 98]))
+    expected *= (100 + 1e-5) ** SIGMA["texture"] * 0.01 ** (SIGMA["scales"] + SIGMA["bias"])
+    y, x = np.indices(d.shape)[:, ::4, ::4]
+    lens = LENS * np.ptp(np.percentile(d, [2, 98])) * np.hypot(y - 19.5, x - 24.5) ** 2 / np.hypot(19.5, 24.5) ** 2
     found = expected_error(belief(A), d, 1)[::4, ::4]
     np.testing.assert_allclose(found, np.hypot(expected, lens), rtol=1e-3)
+
+
+def test_a_lens_errs_most_at_the_corners():
+    d = np.tile(np.linspace(-3, 3, 120, dtype=np.float32), (80, 1))
+    sign = lens_sign(belief(np.ones_like(d)), d)
+    assert sign.shape == (20, 30)
+    assert sign[0, 0] == pytest.approx(np.ptp(np.percentile(d, [2, 98])))
+    assert sign[10, 15] < 1e-3 * sign[0, 0]
+
+
+def test_a_tile_of_the_finer_scale_knows_the_middle_of_the_picture():
+    coarse = belief(np.ones((40, 60))).cropped(slice(8, 40), slice(20, 60))
+    seen = seen_from_finer(coarse, np.zeros(coarse.A.shape, np.float32))
+    assert seen.place == pytest.approx((2 * (19.5 - 8), 2 * (29.5 - 20), 2 * np.hypot(19.5, 29.5)))
 
 
 @pytest.mark.parametrize("shape", [(44, 60), (45, 61), (1, 1), (1, 30)])

@@ -1,5 +1,6 @@
 """The types that the stages of the method hand to each other, and the arrays that cross into the kernels."""
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -152,6 +153,28 @@ class Agreement(NamedTuple):
     ends: dict[int, float]
 
 
+class Place(NamedTuple):
+    """Where the middle of a picture is in a map of a part of it: row, column, and its distance from the corners, px."""
+
+    y: float
+    x: float
+    corner: float
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...]) -> "Place":
+        """That of a map of the whole picture."""
+        y, x = (0.5 * (n - 1) for n in shape)
+        return cls(y, x, max(math.hypot(y, x), 1.0))
+
+    def seen_from(self, row: int, column: int) -> "Place":
+        """That in a part which starts at this row and column."""
+        return Place(self.y - row, self.x - column, self.corner)
+
+    def doubled(self) -> "Place":
+        """That at the next finer scale."""
+        return Place(*(2 * each for each in self))
+
+
 class Signs(NamedTuple):
     """What tells about the errors of a belief, beside its curvatures, at every fourth pixel. None is not known.
 
@@ -161,22 +184,29 @@ class Signs(NamedTuple):
         Mean curvature of the matches around a pixel.
     bias : float32 map or None
         How far the matches around a pixel lie from the belief on average, px, 0 or more.
-    spread : float32 map or None
-        What the disparities of the next coarser scale span around a pixel, px of that scale.
+    coarser : float32 map or None
+        The disparities of the next coarser scale, px of that scale.
     span : float or None
         What most disparities of the next coarser scale span in the whole picture, px of that scale.
+    place : Place or None
+        Where the middle of the picture is; None if the maps are the whole picture.
     """
 
     texture: Map | None = None
     bias: Map | None = None
-    spread: Map | None = None
+    coarser: Map | None = None
     span: float | None = None
+    place: Place | None = None
 
-    def cropped(self, rows: slice, columns: slice) -> "Signs":
-        """Those of a part, whose first row and column should be multiples of 4. It keeps the span of the picture."""
+    def cropped(self, rows: slice, columns: slice, shape: tuple[int, ...]) -> "Signs":
+        """Those of a part of a field of that shape. Its first row and column should be multiples of 4.
+
+        It keeps the span and the middle of the picture.
+        """
         at = tuple(slice(part.start // 4, (part.stop + 3) // 4) for part in (rows, columns))
-        texture, bias, spread = (None if each is None else each[at].copy() for each in self[:3])
-        return Signs(texture, bias, spread, self.span)
+        texture, bias, coarser = (None if each is None else each[at].copy() for each in self[:3])
+        place = (self.place or Place.of(shape)).seen_from(rows.start, columns.start)
+        return Signs(texture, bias, coarser, self.span, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,5 +263,5 @@ class Parabolas:
         """A part of the field, copied."""
         A, B = self.A[rows, columns].copy(), self.B[rows, columns].copy()
         textured = None if self.textured is None else self.textured[rows, columns].copy()
-        signs = None if self.signs is None else self.signs.cropped(rows, columns)
+        signs = None if self.signs is None else self.signs.cropped(rows, columns, self.A.shape)
         return Parabolas(A, B, textured, self.limits, self.curvatures, signs=signs)

@@ -8,18 +8,18 @@ import math
 import numpy as np
 
 from .. import _core
-from ..types import Map, Mask, Parabolas, Signs, doubled
+from ..types import Map, Mask, Parabolas, Place, Signs, doubled
 
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
-# The expected error of a match as a product of powers, and that of the lens as a share of the span of the disparities.
-# Both are fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -0.28, "near": 0.297, "far": 0.127, "texture": -0.19, "curvature": -0.14, "bias": 0.188}
-LENS = 0.027
+# The expected error of a match as a product of powers, and that of the lens in the corners as a share of the span of
+# the disparities. Both are fitted by benchmarks/sigma.py to scenes with known depth.
+SIGMA = {"constant": -0.5, "near": 0.269, "far": 0.225, "texture": -0.15, "scales": 0.194, "bias": 0.151}
+LENS = 0.115
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
-TEXTURE, BIAS, NEAR, FAR = 5, 5, 5, 11  # sides of the windows of the signs, in such steps
-STEP, LEAST_BIAS = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
+TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
+STEP, LEAST = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
 CURVATURE = np.float32(1e-5)  # px^-2: added
 FARTHEST = np.float32(3)  # px; matches farther from the belief count as this far
 MOST = (2, 98)  # percentiles: the span of a picture is that of most of its disparities
@@ -34,27 +34,30 @@ ROUGH = np.float32(0.03)  # px
 
 def margin() -> int:
     """Pixels around a tile that the expected error needs."""
-    return EVERY * (max(NEAR // 2, FAR // 2, TEXTURE // 2, 2 * (BIAS // 2)) + 1)
+    return EVERY * (max(NEAR // 2, FAR // 2, TEXTURE // 2, SCALES // 2, 2 * (BIAS // 2)) + 1)
 
 
 def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
     """What tells about the error of a pixel, as logarithms, at every fourth pixel.
 
     near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
-    (px). texture: the mean curvature of the matches around it. curvature: that of the belief. bias: how far the matches
-    around it lie from the belief on average (px).
+    (px). texture: the mean curvature of the matches around it. scales: how far the disparities of the two scales differ
+    around it (px). bias: how far the matches around it lie from the belief on average (px).
     """
     signs = belief.signs or Signs()
     assert signs.texture is not None
-    near = spread(d, EVERY, NEAR)
-    far = near if signs.spread is None else 2 * signs.spread
+    here = np.ascontiguousarray(d[::EVERY, ::EVERY])
+    coarser = None if signs.coarser is None else 2 * signs.coarser
+    near = spread(here, NEAR)
+    far = near if coarser is None else spread(coarser, FAR)
+    scales = np.zeros_like(near) if coarser is None else _mean(np.abs(here - coarser), SCALES)
     bias = np.zeros_like(near) if signs.bias is None else signs.bias
     return {
         "near": np.log(near + STEP),
         "far": np.log(far + STEP),
         "texture": np.log(signs.texture + CURVATURE),
-        "curvature": np.log(belief.A[::EVERY, ::EVERY] + CURVATURE),
-        "bias": np.log(bias + LEAST_BIAS),
+        "scales": np.log(scales + LEAST),
+        "bias": np.log(bias + LEAST),
     }
 
 
@@ -62,8 +65,8 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
     The error of a match is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth
-    edges are unsure. The error of the lens adds to it. A pixel without any texture nearby may have any disparity of the
-    range.
+    edges are unsure. The error of the lens adds to it; it grows away from the middle of the picture. A pixel without
+    any texture nearby may have any disparity of the range.
     """
     assert belief.textured is not None
     assert belief.limits is not None
@@ -71,14 +74,25 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     log_match: Map = np.full(1, SIGMA["constant"], np.float32)
     for name, sign in signs_of_error(belief, d).items():
         log_match = log_match + np.float32(SIGMA[name]) * sign
-    # sigma^2 = match^2 + lens^2
-    small = np.hypot(np.exp(log_match), np.float32(LENS * picture_span(belief, d)))
+    # sigma^2 = match^2 + (f D rho^2)^2
+    small = np.hypot(np.exp(log_match), np.float32(LENS) * lens_sign(belief, d))
     half = tuple((n + 1) // 2 for n in d.shape)
     sigma = doubled(doubled(small, half, threads), d.shape, threads)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
     np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
     return sigma
+
+
+def lens_sign(belief: Parabolas, d: Map) -> Map:
+    """``D rho^2`` at every fourth pixel, px: D is the span of the picture, rho the distance from its middle.
+
+    rho is 1 at the corners. The field of a lens is even, so its first term is quadratic (see `camera.lens`).
+    """
+    y0, x0, corner = (belief.signs and belief.signs.place) or Place.of(d.shape)
+    y, x = (np.arange(0, n, EVERY, dtype=np.float32) - np.float32(at) for n, at in zip(d.shape, (y0, x0), strict=True))
+    sign: Map = np.float32(picture_span(belief, d) / corner**2) * ((y * y)[:, None] + x * x)
+    return sign
 
 
 def absolute_confidence(sigma: Map, textured: Mask) -> Map:
@@ -98,12 +112,12 @@ def error_of(confidence: Map) -> Map:
     return sigma
 
 
-def spread(d: Map, every: int, side: int) -> Map:
-    """What the disparities span around every n-th pixel, px, in a window of `side` of them."""
+def spread(d: Map, side: int) -> Map:
+    """What the disparities span in a window of that side around every pixel, px."""
     import cv2
 
-    part, window = np.ascontiguousarray(d[::every, ::every]), np.ones((side, side), np.uint8)
-    return np.asarray(cv2.dilate(part, window) - cv2.erode(part, window), np.float32)
+    window = np.ones((side, side), np.uint8)
+    return np.asarray(cv2.dilate(d, window) - cv2.erode(d, window), np.float32)
 
 
 def span_of(d: Map) -> float:
@@ -121,7 +135,10 @@ def picture_span(belief: Parabolas, d: Map) -> float:
 
 def seen_from_finer(belief: Parabolas, d: Map) -> Signs | None:
     """What the next finer scale needs to know of the disparities d of this one."""
-    return None if belief.signs is None else Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d))
+    if belief.signs is None:
+        return None
+    place, every = belief.signs.place, EVERY // 2
+    return Signs(coarser=d[::every, ::every].copy(), span=span_of(d), place=place and place.doubled())
 
 
 def bias_of(evidence: Parabolas, d: Map) -> Map:
