@@ -11,6 +11,7 @@ import numpy as np
 from .. import _core
 from ..params.definitions import Aggregation
 from ..types import Map, Parabolas, Signs, Weights
+from .confidence import FAR, spread
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
 LEAST_FATTENING = 1e-6  # px
@@ -52,10 +53,10 @@ def depth_share(signs: Signs, flat: float) -> Map | None:
 
     R is what the disparities span around the pixel, D what most of the picture's do.
     """
-    if signs.spread is None or not signs.span:
+    if signs.coarser is None or not signs.span:
         return None
     # s = R^2 / (R^2 + (flat D)^2)
-    square = signs.spread * signs.spread
+    square = spread(signs.coarser, FAR) ** 2
     return np.asarray(square / (square + np.float32(flat * signs.span) ** 2), np.float32)
 
 
