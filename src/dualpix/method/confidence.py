@@ -119,9 +119,11 @@ def picture_span(belief: Parabolas, d: Map) -> float:
     return span_of(d) if known is None else 2 * known
 
 
-def seen_from_finer(belief: Parabolas, d: Map) -> Signs | None:
-    """What the next finer scale needs to know of the disparities d of this one."""
-    return None if belief.signs is None else Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d))
+def seen_from_finer(belief: Parabolas, d: Map, span: float | None = None) -> Signs | None:
+    """What the next finer scale needs to know of the disparities d of this one; `span` is measured if not given."""
+    if belief.signs is None:
+        return None
+    return Signs(spread=spread(d, EVERY // 2, FAR), span=span_of(d) if span is None else span)
 
 
 def bias_of(evidence: Parabolas, d: Map) -> Map:
