@@ -12,6 +12,7 @@ from ..camera.axis import Axis
 from ..params import Params
 from ..types import Parabolas
 from .brightness import Gains
+from .confidence import span_of
 from .frame import Frame
 from .kinds import Method, method_of
 from .relief import fitted
@@ -49,6 +50,8 @@ class Plan:
     curvatures : tuple of float
         Mean curvature of the evidence by scale, the unit of the penalty. Empty: each scale takes its own mean. A
         finished run fills it in, so that tiles and later frames are smoothed exactly like the whole picture.
+    span : float or None
+        What most disparities of the next coarser scale span, px of that scale, for a tile. None: it is measured.
     """
 
     params: Params
@@ -63,6 +66,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     calib: Path | None = None
     curvatures: tuple[float, ...] = field(default=())
+    span: float | None = None
 
     @property
     def method(self) -> Method:
@@ -82,12 +86,14 @@ class Plan:
     def finest(self, coarser: Parabolas) -> "Plan":
         """The plan of the finest scale alone, which every tile of the picture shares.
 
-        `coarser` is the belief of the next coarser scale of the whole picture; it settles the range, the window and the
-        penalty.
+        `coarser` is the belief of the next coarser scale of the whole picture; it settles the range, the window, the
+        penalty and the span.
         """
         search = self.search.settled(coarser)
         params = replace(fitted(self.params, coarser), relief=0.0)
-        return replace(self, params=params, search=search, passes=self.passes[-1:], curvatures=self.curvatures[-1:])
+        span = span_of(coarser.disparity())
+        passes, curvatures = self.passes[-1:], self.curvatures[-1:]
+        return replace(self, params=params, search=search, passes=passes, curvatures=curvatures, span=span)
 
     def to_dict(self) -> dict[str, Any]:
         """Exact numbers, ready for JSON."""
@@ -105,6 +111,7 @@ class Plan:
             "notes": list(self.notes),
             "calib": self.calib and str(self.calib),
             "curvatures": list(self.curvatures),
+            "span": self.span,
         }
 
     def summary(self) -> dict[str, Any]:
@@ -132,6 +139,7 @@ class Plan:
             tuple(record["notes"]),
             calib and Path(calib),
             tuple(record["curvatures"]),
+            record["span"],
         )
 
 

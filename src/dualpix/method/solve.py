@@ -47,7 +47,7 @@ def solve(
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
         method = replace(plan.method, params=fitted(plan.params, belief))
-        belief = belief and without_map(belief)
+        belief = belief and without_map(belief, plan.span)
         given = [prior.at(level, run.threads) for prior in priors]
         here = told.at(level)
         evidence = gather(level, span, method, belief, given, run, here)
@@ -58,9 +58,12 @@ def solve(
     return replace(belief, limits=plan.search.limits_of(span))
 
 
-def without_map(belief: Parabolas) -> Parabolas:
-    """What the finer scale still needs of a belief: the parabolas, and how much its disparities vary."""
-    return replace(belief, vertex=None, signs=seen_from_finer(belief, belief.disparity()))
+def without_map(belief: Parabolas, span: float | None = None) -> Parabolas:
+    """What the finer scale still needs of a belief: the parabolas, and how much its disparities vary.
+
+    `span` is that of the whole picture, if the belief is only a part of it.
+    """
+    return replace(belief, vertex=None, signs=seen_from_finer(belief, belief.disparity(), span))
 
 
 def gather(
