@@ -567,11 +567,11 @@ def test_weights_must_be_those_of_the_image(shape, reason):
 @pytest.mark.parametrize("shape", [(9, 13), (8, 16), (3, 37)])
 def test_edges_count_by_their_share(shape, paths):
     *_, guide = random_maps(shape)
-    spread = np.random.default_rng(1).uniform(0, 0.3, [-(-n // 4) for n in shape]).astype(np.float32)
+    coarser = np.random.default_rng(1).uniform(0, 0.3, [-(-n // 4) for n in shape]).astype(np.float32)
     params = preset("auto").replace(paths=paths, edge_sigma=20.0, flat=0.05)
-    codes = edge_weights(guide, params.aggregation, 1, Signs(spread=spread, span=4.0)).astype(int)
+    codes = edge_weights(guide, params.aggregation, 1, Signs(coarser=coarser, span=4.0)).astype(int)
     kept = np.where(codes, np.ldexp(1 + codes % 1024 / 1024, codes // 1024 - 63), 0)
-    R = spread.astype(float)
+    R = reference.span(coarser.astype(float), 11)
     exact = reference.edge_weight(guide.astype(float), 20.0, R**2 / (R**2 + (0.05 * 4) ** 2))
     for y, x in np.ndindex(shape):
         for (dy, dx), edge in list(EDGES.items())[: paths // 2]:

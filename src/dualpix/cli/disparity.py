@@ -65,23 +65,19 @@ def disparity(
     config: str | None,
     settings: tuple[str, ...],
     search: tuple[float, float] | None,
-    axis: str | None,
     guide: str | None,
     smoothing: str | None,
-    hints: str | None,
-    mask_occluded: bool,
     calibration: str | None,
     camera: str | None,
     confidence: str | None,
     preview: str | None,
-    mem_limit: float | None,
     threads: int | None,
     as_json: bool,
     force: bool,
     quiet: bool,
     layout: str | None,
     first: str | None,
-    **look: Any,
+    **others: Any,
 ) -> None:
     """Match the two views of a shot and write a disparity map.
 
@@ -120,12 +116,12 @@ def disparity(
     check_camera(camera, calibration)
     name, params = chosen(preset, config, settings, search, smoothing)
     outputs = given(disparity=output, sidecar=sidecar_path(output), confidence=confidence, preview=preview)
+    look = Look(**{name: others.pop(name) for name in ("photo", "fov", "png", "near")})
     capture = Capture(
         name=output,
         left=left,
         right=right,
         guide=guide,
-        hints=hints,
         calibration=calibration,
         config=config,
         outputs=outputs,
@@ -133,12 +129,10 @@ def disparity(
         params=params,
         layout=layout,
         first=first,
-        axis=axis,
         camera=camera,
-        mask_occluded=mask_occluded,
-        look=Look(**look).checked(output, "px", guide or left, (None, None) if guide else (layout, first)),
+        look=look.checked(output, "px", guide or left, (None, None) if guide else (layout, first)),
         threads=thread_count(threads),
-        mem_limit=mem_limit,
+        **others,
     )
     roles = {outputs["sidecar"]: f"the sidecar of {output}"}
     with OutputSet(outputs.values(), capture.inputs.values(), force, roles) as files:
