@@ -153,6 +153,18 @@ def test_one_picture_with_a_layout(app, views):
     assert app.ask("GET", f"api/shots/{shot['id']}/photo")[1]["x-width"] == "120"
 
 
+def test_the_layout_can_be_changed_and_back(app, views):
+    both = np.hstack(views)
+    shot = app.drop([("files", "both.png", encode_png(both))], {"layout": "side-by-side"})
+    app.wait(shot["run"])
+    sizes = []
+    for layout in ("side-by-side", "top-bottom", "side-by-side"):
+        app.json("POST", f"api/shots/{shot['id']}/runs", {"settings": {"layout": layout}})
+        headers = app.ask("GET", f"api/shots/{shot['id']}/photo?step=2")[1]
+        sizes.append((headers["x-width"], headers["x-height"]))
+    assert sizes == [("60", "45"), ("120", "23"), ("60", "45")]
+
+
 def test_the_sample_is_a_shot(app):
     shot = app.json("POST", "api/shots/sample")
     run = app.wait(shot["run"])

@@ -16,6 +16,7 @@ import pytest
 from app_client import form, running
 from conftest import textured_pair
 from dualpix.app.folder import PREFIX, PrivateFolder
+from dualpix.app.opening import find, name_of
 from dualpix.app.uploads import Limits, clean_name
 from dualpix.io import encode_png
 
@@ -204,6 +205,37 @@ def test_json_is_bounded(app, views):
     app.ask("DELETE", f"api/shots/{shot['id']}")
 
 
+def test_hints_are_no_path(app, views, tmp_path):
+    shot = app.pair(*views)
+    (tmp_path / "hints.json").write_text("[]")
+    for path in (str(tmp_path / "hints.json"), "/dev/zero"):
+        body = json.dumps({"hints": path}).encode()
+        status, _, data = app.ask("POST", f"api/shots/{shot['id']}/runs", body)
+        assert (status, json.loads(data)["error"]) == (400, "hints must be a list of strokes")
+    app.ask("DELETE", f"api/shots/{shot['id']}")
+
+
+def test_wrong_exports_are_one_sentence(app, views):
+    shot = app.pair(*views)
+    run = app.wait(shot["run"])["id"]
+    huge = b"1" + b"0" * 400
+    for path, body in (
+        (f"api/runs/{run}/export", b'{"what": [], "suffix": ".tiff"}'),
+        (f"api/runs/{run}/export", b'{"what": "map", "suffix": ".ply", "options": {"fov": ' + huge + b"}}"),
+        (f"api/shots/{shot['id']}/runs", b'{"settings": {"range": [' + huge + b", 1]}}"),
+    ):
+        status, _, data = app.ask("POST", path, body)
+        assert (status, "internal" in json.loads(data)["error"]) == (400, False)
+    app.ask("DELETE", f"api/shots/{shot['id']}")
+
+
+def test_a_name_that_is_not_unicode_can_be_sent(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9_left.png")
+    Path(path).touch()
+    source = find([path], 9).sources[0]
+    json.dumps([*source.names.values(), name_of(source)], ensure_ascii=False).encode()
+
+
 def test_too_many_shots_are_refused(app, views):
     shots = [app.pair(*views) for _ in range(LIMITS.shots)]
     status, _, data = app.ask("POST", "api/shots/sample")
@@ -313,7 +345,9 @@ def started(tmp_path, *args):
     return process, line.split()[2]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
+)
 def test_nothing_is_left_after_the_end(tmp_path, views, number, code):
     for name, view in zip(("left", "right"), views, strict=True):
         (tmp_path / f"{name}.png").write_bytes(encode_png(view))

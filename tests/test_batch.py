@@ -97,6 +97,11 @@ def test_one_bad_capture_does_not_stop_the_others_and_is_tried_again(photos, tmp
     assert sorted(line["status"] for line in lines(tmp_path / "out")) == ["done"] * 3
 
 
+def test_inputs_that_overlap_are_done_once(photos):
+    outcomes = list(dualpix.batch(["photos", "photos/*.png"], "out", runner=Here()))
+    assert len({each.name for each in outcomes}) == len(outcomes) == len(NAMES)
+
+
 def test_an_error_that_nobody_expects_stays_with_its_capture(photos, monkeypatch):
     monkeypatch.setattr("dualpix.method.result.map_record", lambda *_: 1 / 0)
     assert {each.error for each in run("photos", "out").values()} == {"ZeroDivisionError: division by zero"}

@@ -1,5 +1,8 @@
 """Errors a user can cause: one sentence that names the file or argument and the way out."""
 
+import os
+import traceback
+
 
 class DualpixError(Exception):
     """Base of every error this package raises on purpose. The command exits with 2 on it."""
@@ -34,3 +37,9 @@ def sentence(error: Exception) -> str:
     """The text of any error in one line, for a list of failures. Its type is named if it is not one of ours."""
     text = " ".join(str(error).split())
     return text if isinstance(error, DualpixError) else f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def show_debug() -> None:
+    """Print where the present error happened, if ``DUALPIX_DEBUG=1``."""
+    if os.environ.get("DUALPIX_DEBUG") == "1":
+        traceback.print_exc()

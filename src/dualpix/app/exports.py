@@ -92,7 +92,7 @@ class Export:
     def from_json(cls, body: Mapping[str, Any]) -> Export:
         """Check what the page sent."""
         what, suffix = body.get("what"), body.get("suffix", "")
-        if what not in PARTS:
+        if not isinstance(what, str) or what not in PARTS:
             raise ParameterError(f"what must be one of {', '.join(PARTS)}, not {what!r}")
         if suffix not in PARTS[what][1]:
             raise ParameterError(f"suffix must be one of {', '.join(PARTS[what][1])}, not {suffix!r}")
@@ -103,6 +103,8 @@ class Export:
         for name, value in given.items():
             if name not in OPTIONS or not isinstance(value, (int, float) if OPTIONS[name] is float else str):
                 raise ParameterError(f"option {name} is not known, or not of the right kind")
+        if "fov" in given:
+            given["fov"] = check("fov", given["fov"], Real(0, 180))
         return cls(what, suffix, given, look)
 
     def name(self, shot: Shot) -> str:
@@ -252,7 +254,7 @@ def _record(shot: Shot, run: Run, wanted: Export, _: str) -> Bytes:
 
 
 def _view(shot: Shot, _: Run, wanted: Export, __: str) -> Bytes:
-    if wanted.role not in shot.source.paths:
+    if not Path(shot.source.paths.get(wanted.role, "")).is_file():
         raise InputError(f"the shot has no {wanted.role!r} view of its own")
     return Path(shot.source.paths[wanted.role]).read_bytes()
 

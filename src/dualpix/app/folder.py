@@ -25,12 +25,15 @@ class PrivateFolder:
             place = parent or Path(tempfile.gettempdir())
             remove_leftovers(place)
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
-            self._lock = open(self.path / LOCK, "wb")  # noqa: SIM115 - it stays open
+            new = self.path / (LOCK if os.name == "nt" else LOCK + ".new")  # Windows renames no open file
+            self._lock = open(new, "wb")  # noqa: SIM115 - it stays open
+            _try_lock(self._lock)
+            if new.name != LOCK:
+                new.rename(self.path / LOCK)  # from now on others look at it, and it is locked
         except OSError as error:
             raise OutputError(
                 f"a temporary folder cannot be made ({error.strerror}): set the environment variable TMPDIR"
             ) from None
-        _try_lock(self._lock)
 
     def close(self) -> None:
         """Remove the folder and all that is in it."""

@@ -1,7 +1,8 @@
 """Who may talk to the app: pages of this address, on this computer, that know the token.
 
 A page of another site can make the browser send requests to 127.0.0.1. Host, Origin and Sec-Fetch-Site tell them
-apart. The token keeps out other users and programs of this computer.
+apart. The token keeps out other programs of this computer. Other users of a shared computer may see it in the
+command line of the browser; `--no-open` avoids that.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from ..errors import in_words
+from ..errors import in_words, show_debug
 from ..run import Progress, Step
 from .shots import CANCELLED, DONE, FAILED, RUNNING, WAITING, Run
 
@@ -47,8 +47,9 @@ class Jobs:
             self.cancel(each)
         self._tell(run)
         with self._news:
-            self._waiting.append(run)
-            self._news.notify()
+            if not run.stop.is_set():  # cancelled meanwhile
+                self._waiting.append(run)
+                self._news.notify()
 
     def cancel(self, run: Run) -> None:
         """Cancel a run that waits or runs. The worker stops when its next stage begins."""
@@ -99,9 +100,12 @@ class Jobs:
         except Stopped:
             pass
         except Exception as wrong:
+            show_debug()
             error = in_words(wrong)
         with self._news:
             if run.stop.is_set():
+                for what in ("disparity", "confidence", "json"):
+                    run.file(what).unlink(missing_ok=True)
                 return
             run.seconds = time.perf_counter() - start
             run.error, run.state, run.share = error, FAILED if error else DONE, 1.0

@@ -57,18 +57,23 @@ def find(files: Sequence[str], most: int) -> Found:
             notes.append(f"{folder}: {len(left_out)} pictures belong to no pair and were left out ({shown})")
     if len(sources) > most:
         notes.append(f"{len(sources) - most} shots were left out: dualpix app opens at most {most}")
-    return Found(sources[:most], notes)
+    return Found(sources[:most], [_shown(note) for note in notes])
 
 
 def name_of(source: Source) -> str:
     """What the film strip calls a shot: the file, with its folder if the name alone says nothing."""
-    folder, name = os.path.split(os.path.abspath(source.paths["left"]))
+    folder, name = os.path.split(_shown(os.path.abspath(source.paths["left"])))
     return name if len(stem_of(name)) > 5 else f"{os.path.basename(folder)}/{name}"
 
 
 def _source(left: str, right: str | None = None) -> Source:
     paths = {"left": left} if right is None else {"left": left, "right": right}
-    return Source(paths, paths)
+    return Source(paths, {role: _shown(path) for role, path in paths.items()})
+
+
+def _shown(path: str) -> str:
+    """The path as text that can be sent: bytes that are not UTF-8 become question marks."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _in_folder(folder: str) -> tuple[list[Source], list[str]]:

@@ -53,11 +53,12 @@ def photo_of(shot: Shot, settings: Settings) -> Photo:
     with shot.lock:
         if not path.exists():
             image = _read(shot, settings)
-            shot.height, shot.width = image.shape[:2]
+            shot.sizes[path.name] = image.shape[0], image.shape[1]
             write(path, np.dstack([image, np.full(image.shape[:2], 255, np.uint8)]).data)
             del image
             _core.release_free_memory()
-    return Photo(path, shot.width or 0, shot.height or 0)
+        shot.height, shot.width = height, width = shot.sizes[path.name]
+    return Photo(path, width, height)
 
 
 def _read(shot: Shot, settings: Settings) -> Pixels:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from ..errors import DualpixError, InputError, in_words
+from ..errors import DualpixError, InputError, in_words, show_debug
 from .session import Missing
 from .uploads import TooLarge
 
@@ -38,6 +38,7 @@ def in_json(handler: Handler) -> Handler:
             status = 404 if isinstance(error, Missing) else 413 if isinstance(error, TooLarge) else 400
             return JSONResponse({"error": in_words(error)}, status)
         except Exception as error:
+            show_debug()
             return JSONResponse({"error": in_words(error)}, 500)
 
     return safe

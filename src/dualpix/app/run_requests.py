@@ -9,7 +9,7 @@ import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
-from ..errors import DualpixError
+from ..errors import DualpixError, ParameterError
 from ..io.hints import as_hints
 from ..method.result import in_words
 from . import ranging
@@ -49,7 +49,10 @@ class RunRequests:
 
     async def start(self, request: Request) -> Response:
         shot, body = self._session.shot(request.path_params["shot"]), await body_of(request)
-        settings, hints = Settings.from_json(body.get("settings") or {}), as_hints(body.get("hints") or [])
+        told = body.get("hints") or []
+        if not isinstance(told, list):  # a text would be a path
+            raise ParameterError("hints must be a list of strokes")
+        settings, hints = Settings.from_json(body.get("settings") or {}), as_hints(told)
         run = await run_in_threadpool(self._session.start, shot, settings, hints)
         return JSONResponse(run.to_json(), 201)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -99,7 +100,8 @@ def _two_numbers(value: object) -> tuple[float, float]:
         and len(value) == 2
         and all(isinstance(each, int | float) and not isinstance(each, bool) for each in value)
     ):
-        return float(value[0]), float(value[1])
+        with suppress(OverflowError):
+            return float(value[0]), float(value[1])
     raise ParameterError("range must be two numbers, the smallest and the largest disparity in px")
 
 

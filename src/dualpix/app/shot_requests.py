@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from ..errors import InputError
 from .replies import Handler, pixel_file, pixels
 from .sample import NAMES, write_sample
+from .session import Missing
 from .settings import Settings
 from .shots import Source
 from .uploads import Limits, Upload, in_order
@@ -61,9 +62,15 @@ class ShotRequests:
     async def add_sample(self, _: Request) -> Response:
         self._session.check_room()
         folder = self._session.new_folder()
-        paths = await run_in_threadpool(write_sample, folder)
-        source = Source({role: str(path) for role, path in paths.items()}, NAMES, is_sample=True)
-        return await self._opened(source, "sample", folder, Settings())
+        try:
+            paths = await run_in_threadpool(write_sample, folder)
+            source = Source({role: str(path) for role, path in paths.items()}, NAMES, is_sample=True)
+            return await self._opened(source, "sample", folder, Settings())
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise InputError(f"the sample cannot be stored ({error.strerror}): free some space") from None
+            raise
 
     async def _opened(self, source: Source, name: str, folder: Path, settings: Settings) -> Response:
         shot = await run_in_threadpool(self._session.add, source, name, folder, settings)
@@ -80,7 +87,10 @@ class ShotRequests:
         photo = await run_in_threadpool(self._session.photo, shot, shot.runs[-1].settings)
         if text == "1":
             return pixel_file(photo.path, photo.width, photo.height)
-        return pixels(await run_in_threadpool(photo.pixels, int(text)))
+        try:
+            return pixels(await run_in_threadpool(photo.pixels, int(text)))
+        except FileNotFoundError:
+            raise Missing("the photo was closed meanwhile: ask again") from None
 
     async def add_calibration(self, request: Request) -> Response:
         folder = self._session.new_folder()

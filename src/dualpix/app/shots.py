@@ -101,6 +101,7 @@ class Shot:
     width: int | None = None
     height: int | None = None
     is_brightened: bool = False  # on screen only
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)  # height and width of each file of a photo
     runs: list[Run] = field(default_factory=list)
     photographed: Future[None] = field(default_factory=Future)  # done when the photo was tried
     lock: threading.Lock = field(default_factory=threading.Lock)  # held while its photo is made

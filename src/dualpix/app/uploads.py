@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -76,7 +77,8 @@ class Upload:
         except OSError as error:
             raise InputError(f"the files cannot be stored ({error.strerror}): free some space") from None
         finally:
-            parts.close()
+            with suppress(OSError):  # no room for the rest, either
+                parts.close()
         if not parts.ended:
             raise InputError("the form ended too early: send it again")
         return self

@@ -66,6 +66,7 @@ def find_shots(inputs: Sequence[StrPath | Row], layout: str | None = None, skip:
         places.append(place)
         shots += found
         others += left_out
+    shots = list({shot.where: shot for shot in shots}.values())  # inputs may overlap
     base = os.path.commonpath([os.path.abspath(place) for place in places]) if places else None
     return Found([shot if shot.name else replace(shot, name=_name(shot.left, base)) for shot in shots], others)
 

@@ -17,7 +17,7 @@ def expected_gigabytes(left: str, layout: str | None, params: Params, mask_occlu
     """Memory of the process that makes a map of this capture; 0 if the file does not tell its size."""
     try:
         (height, width), views = _size(left)
-    except InputError:  # running it will say what is wrong
+    except (InputError, OSError, ValueError):  # running it will say what is wrong
         return 0.0
     if layout == "side-by-side":
         width //= 2

@@ -67,7 +67,12 @@ class Worker:
     def __init__(self, shared: Collection[int] = ()) -> None:
         quiet = None if _debugging() else subprocess.DEVNULL
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(python(_MAIN), stdin=pipe, stdout=pipe, stderr=quiet, pass_fds=tuple(shared))
+        try:
+            self._process = subprocess.Popen(
+                python(_MAIN), stdin=pipe, stdout=pipe, stderr=quiet, pass_fds=tuple(shared)
+            )
+        except OSError as error:
+            raise ProcessError(f"its process cannot start ({error.strerror})") from None
 
     def call(self, function: Callable[[Argument], Answer], argument: Argument) -> Answer:
         """Call a function in the process; see `call`. After a ProcessError the worker is of no more use."""

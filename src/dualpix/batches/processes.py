@@ -89,7 +89,11 @@ class _Crew:
         """Run a task in a process."""
         why = "it was interrupted"
         for _ in range(TRIES):
-            worker = self._take()
+            try:
+                worker = self._take()
+            except ProcessError as error:
+                why = str(error)
+                continue
             if worker is None:
                 break
             try:

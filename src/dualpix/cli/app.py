@@ -9,8 +9,6 @@ import click
 
 from .options import Command, file_path
 
-TERMINATED = 143  # what shells expect after SIGTERM
-
 
 @click.command(cls=Command)
 @click.argument("files", type=file_path, nargs=-1)
@@ -33,6 +31,8 @@ def app(files: tuple[str, ...], port: int, no_open: bool) -> None:
     """
     from ..app.start import serve
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that the app tidies up
+    for name in ("SIGTERM", "SIGHUP"):  # so that the app tidies up; Windows has no SIGHUP
+        if number := getattr(signal, name, None):
+            signal.signal(number, lambda got, _: sys.exit(128 + got))
     for line in serve(files, port, open_browser=not no_open):
         click.echo(line)

@@ -73,8 +73,15 @@ class Told:
         return replace(local, vertex=None)
 
     def added(self, evidence: Parabolas) -> Parabolas:
-        """The evidence with the told disparities, in place. They overrule the match and the coarser scale."""
-        if self.map is None or not (near := np.isfinite(self.map)).any():
+        """The evidence with the told disparities, in place. They overrule the match and the coarser scale.
+
+        What is unknown has no texture, so its confidence is 0.
+        """
+        if self.map is None:
+            return evidence
+        if evidence.textured is not None:
+            evidence.textured[np.isneginf(self.map)] = 0
+        if not (near := np.isfinite(self.map)).any():
             return evidence
         A, B, d = evidence.A, evidence.B, self.map[near]
         # A' = A + w, B' = B - 2 w d, w = WEIGHT max(A, mean(A))
