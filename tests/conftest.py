@@ -1,4 +1,4 @@
-"""What several test files share: where real captures are, running a command, and small textured pairs."""
+"""What several test files share: where real captures are, running a command, a browser, and small textured pairs."""
 
 import importlib
 import importlib.util
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app_browser import CHROMIUM, OPTIONS
 from dualpix import cli
 from dualpix.method.match import local_parabolas
 from dualpix.method.search import Span
@@ -89,3 +90,15 @@ def matched(left, right, disparities, params, threads=1, ranges=None):
     """A and B of the local term of two grey planes, at these disparities or at those of each tile."""
     found = local_parabolas(Planes(left, right, left), Span(disparities, ranges), params.matching, threads)
     return found.A, found.B
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium; the test is skipped without it."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on the PATH: install the system's package chromium")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield browser
+        browser.close()

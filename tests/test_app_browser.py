@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from app_browser import (
-    CHROMIUM,
     DESKTOP,
     HERE,
     LOW_CONTRAST,
-    OPTIONS,
     PHONE,
     RING,
     TWICE,
@@ -50,17 +48,6 @@ def shot(height=HEIGHT, width=WIDTH, seed=0):
     disparity = np.full((height, width), FAR)
     disparity[SQUARE] = NEAR
     return [np.rint(255 * view).astype(np.uint8) for view in simulate(image, disparity)[:2]]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on the PATH: install the system's package chromium")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -386,6 +373,7 @@ def test_a_phone_shows_everything_and_a_finger_refocuses(visit, pair):
     for name in ("look", "mask", "repair", "settings", "save", "focus"):
         page.locator(f"#tab-{name}").tap()
         assert page.locator(f"#panel-{name}").is_visible()
+        settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
         assert page.evaluate("document.documentElement.scrollHeight") == PHONE["height"]
         assert too_small(page) == []

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from app_browser import CHROMIUM, DESKTOP, OPTIONS, PHONE
+from app_browser import DESKTOP, PHONE
 from conftest import ROOT
 from dualpix import DualpixError
 from dualpix.app import friend
@@ -37,17 +37,6 @@ async function inParts(view) {
   return {fast, calls, ...told(lens.render({...view, quality: "full"}))};
 }
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on the PATH: install the system's package chromium")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from app_client import form, running
 from conftest import textured_pair
 from dualpix.app.folder import PREFIX, PrivateFolder
 from dualpix.app.opening import find, name_of
+from dualpix.app.session import Session
+from dualpix.app.start import make_server
 from dualpix.app.uploads import Limits, clean_name
 from dualpix.io import encode_png
 
@@ -335,14 +338,20 @@ def test_folders_of_others_are_kept(tmp_path):
     assert kept == {"elsewhere", f"{PREFIX}link", f"{PREFIX}file", f"{PREFIX}new"}
 
 
+@contextmanager
 def started(tmp_path, *args):
-    """The command, running, and its address."""
+    """The command, running, and its address. It does not outlive the test."""
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "dualpix", "app", "--no-open", *map(str, args)]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    line = process.stdout.readline()
-    assert "http://127.0.0.1:" in line, process.stderr.read()
-    return process, line.split()[2]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            line = process.stdout.readline()
+            assert "http://127.0.0.1:" in line, process.stderr.read()
+            yield process, line.split()[2]
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(
@@ -353,11 +362,11 @@ def test_nothing_is_left_after_the_end(tmp_path, views, number, code):
         (tmp_path / f"{name}.png").write_bytes(encode_png(view))
     place = tmp_path / "tmp"
     place.mkdir()
-    process, address = started(place, tmp_path)
-    state = json.loads(ask(address + "api/state"))
-    assert state["shots"][0]["files"] == [str(tmp_path / "left.png"), str(tmp_path / "right.png")]
-    process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    with started(place, tmp_path) as (process, address):
+        state = json.loads(ask(address + "api/state"))
+        assert state["shots"][0]["files"] == [str(tmp_path / "left.png"), str(tmp_path / "right.png")]
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
     assert process.returncode == code
     assert "Traceback" not in out + err
     left = list(place.iterdir())
@@ -378,3 +387,24 @@ def ask(address):
         except OSError:
             assert time.monotonic() < end
             time.sleep(0.05)
+
+
+def test_sighup_ends_the_server_before_it_ends_the_process(tmp_path):
+    """An exception in the middle of a request can be swallowed there, and then the app did not end."""
+
+    def leave(number, _):
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGHUP, leave)
+    session = Session(tmp_path, LIMITS)
+    try:
+        server = make_server(session, "token", 0)
+        captured = server.capture_signals()
+        captured.__enter__()
+        signal.raise_signal(signal.SIGHUP)
+        assert server.should_exit
+        with pytest.raises(SystemExit, match="129"):
+            captured.__exit__(None, None, None)
+    finally:
+        session.close()
+        signal.signal(signal.SIGHUP, before)

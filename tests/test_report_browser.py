@@ -1,7 +1,6 @@
 """The report in a real browser: the line moves, values appear, columns sort, and nothing is asked of the network."""
 
 import re
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -14,29 +13,8 @@ from dualpix.io import encode_png
 from dualpix.render.pages import wipe_page
 from test_report import FAILED, HOSTILE, sample_comparison
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 NOTHING = "\N{EN DASH}"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on the PATH: install the system's package chromium")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import dualpix
-from app_browser import CHROMIUM, OPTIONS
 from dualpix.app import friend, sides
 from dualpix.filters import fill_holes
 from dualpix.io.previews import _turbo
@@ -48,18 +47,12 @@ def test_assets_are_short_and_ask_nothing_of_the_network(path):
 
 
 @pytest.fixture(scope="module")
-def run():
+def run(browser):
     """Evaluate a function of JavaScript, with the scripts in `PURE`, on one argument."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on the PATH: install the system's package chromium")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        page = browser.new_page()
-        for name in PURE:
-            page.add_script_tag(content=(WEB / f"{name}.js").read_text(encoding="utf-8"))
-        yield page.evaluate
-        browser.close()
+    page = browser.new_page()
+    for name in PURE:
+        page.add_script_tag(content=(WEB / f"{name}.js").read_text(encoding="utf-8"))
+    return page.evaluate
 
 
 def as_map(values):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 import webbrowser
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
-from threading import Thread
+from threading import Thread, current_thread, main_thread
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -69,7 +71,7 @@ def listen(port: int) -> socket.socket:
 
 
 def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
-    """The server, which ends all streams of news before it waits for open requests."""
+    """The server. It ends all streams of news before it waits for open requests, and ends on SIGHUP as on SIGTERM."""
     import uvicorn
 
     from .server import application
@@ -78,6 +80,11 @@ def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             session.events.close()
             await super().shutdown(sockets)
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            with super().capture_signals(), _signal("SIGHUP", self.handle_exit):
+                yield
 
     config = uvicorn.Config(
         application(session, token, port),
@@ -90,3 +97,17 @@ def make_server(session: Session, token: str, port: int) -> uvicorn.Server:
         timeout_graceful_shutdown=GRACE,
     )
     return Ending(config)
+
+
+@contextmanager
+def _signal(name: str, handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Have `handler` take this signal meanwhile; Windows has no SIGHUP. Only the main thread may ask for that."""
+    number = getattr(signal, name, None)
+    if number is None or current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
