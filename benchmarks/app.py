@@ -19,6 +19,9 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from app_browser import CHROMIUM, OPTIONS, has_map, wait  # what the tests do in a browser
+
 SIZE = (1008, 1344)  # rows and columns of the simulated pair: 1.35 MP
 TIMES, SHOTS = 5, 50
 
@@ -34,6 +37,7 @@ def main() -> None:
         for path, name in zip(views, ("left", "right"), strict=True):
             (Path(folder) / f"pair_{name}{Path(path).suffix}").write_bytes(Path(path).read_bytes())
         first_picture(views, Path(folder), args.times)
+        on_screen(views, Path(folder), args.times)
         memory(views, args.shots)
 
 
@@ -53,12 +57,9 @@ def simulated(folder: Path) -> list[str]:
 def first_picture(views: list[str], folder: Path, times: int) -> None:
     """Seconds of ``dualpix disparity``, and from the start of ``dualpix app`` to a map in the client."""
     command, app = [], []  # seconds, and seconds of all cores
-    for number in range(times):
+    for _ in range(times):
         start, before = time.perf_counter(), used_by_children()
-        out = folder / f"out{number}.npy"
-        subprocess.run(
-            [sys.executable, "-m", "dualpix", "disparity", *views, "-o", out, "--quiet"], check=True, cwd=folder
-        )
+        disparity(views, folder)
         command.append((time.perf_counter() - start, used_by_children() - before))
         start = time.perf_counter()
         with App(folder) as server:
@@ -68,6 +69,44 @@ def first_picture(views: list[str], folder: Path, times: int) -> None:
     for name, found in (("dualpix disparity", command), ("dualpix app to the first map", app)):
         seconds, cores = np.median(found, axis=0)
         print(f"{name}: median of {times}: {seconds:.2f} s, {cores:.2f} s of all cores")
+
+
+def on_screen(views: list[str], folder: Path, times: int) -> None:
+    """Seconds from the start of ``dualpix app`` to photo and map on the screen of a browser that is already open.
+
+    The browser has no graphics card here, and shares the cores with the app.
+    """
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        print("first picture on the screen: not measured, playwright is not installed")
+        return
+    seconds = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*OPTIONS, "--disable-gpu-compositing"])
+        browser.new_page()
+        for _ in range(times):
+            page = browser.new_page()
+            start = time.perf_counter()
+            disparity(views, folder)
+            command = time.perf_counter()
+            with App(folder) as server:
+                page.goto(server.address)
+                wait(page, "Model.photo")
+                photo = time.perf_counter()
+                has_map(page)
+                seconds.append((command - start, photo - command, time.perf_counter() - command))
+            page.close()
+        browser.close()
+    names = ("dualpix disparity", "photo on the screen", "map on the screen")
+    for name, value in zip(names, np.median(seconds, axis=0), strict=True):
+        print(f"{name}: median of {times}: {value:.2f} s")
+
+
+def disparity(views: list[str], folder: Path) -> None:
+    """The command, which writes its map into the folder."""
+    command = [sys.executable, "-m", "dualpix", "disparity", *views, "-o", folder / "out.npy", "--force", "--quiet"]
+    subprocess.run(command, check=True, cwd=folder)
 
 
 def used_by_children() -> float:
@@ -101,7 +140,7 @@ class App:
         line = self._process.stdout.readline()
         while line and "http" not in line:
             line = self._process.stdout.readline()
-        self._address = line.split()[2]
+        self.address = line.split()[2]
 
     def __enter__(self) -> App:
         return self
@@ -111,7 +150,7 @@ class App:
         self._process.wait()
 
     def bytes(self, path: str, data: bytes | None = None, **headers: str) -> bytes:
-        with urlopen(Request(self._address + path, data, headers), timeout=600) as reply:
+        with urlopen(Request(self.address + path, data, headers), timeout=600) as reply:
             return bytes(reply.read())
 
     def get(self, path: str) -> dict:

@@ -338,11 +338,18 @@ def test_folders_of_others_are_kept(tmp_path):
     assert kept == {"elsewhere", f"{PREFIX}link", f"{PREFIX}file", f"{PREFIX}new"}
 
 
+DUALPIX = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may run where it is ignored
+runpy.run_module("dualpix", run_name="__main__", alter_sys=True)
+"""
+
+
 @contextmanager
 def started(tmp_path, *args):
     """The command, running, and its address. It does not outlive the test."""
     environment = os.environ | {"TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-m", "dualpix", "app", "--no-open", *map(str, args)]
+    command = [sys.executable, "-c", DUALPIX, "app", "--no-open", *map(str, args)]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

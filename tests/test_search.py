@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import reference
 from dualpix import _core
@@ -13,11 +15,13 @@ from dualpix.method.kinds import method_of
 from dualpix.method.scales import Level, Pyramid
 from dualpix.method.search import (
     FIRST_REACH,
+    OUTLIERS,
     TILE_MARGIN,
     Search,
     Span,
     around,
     covering,
+    extremes,
     narrowed,
     searched,
     tile_ranges,
@@ -264,3 +268,18 @@ def test_the_finest_scale_that_is_small_enough(pixels, expected):
     pyramid = pyramid_of((80, 100))
     assert pyramid.reduced(pixels, 1).left.shape == expected
     assert pyramid.finest.left.shape == (80, 100)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 60), st.integers(0, 30), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_extremes_are_those_of_all_disparities_in_order(side, power, blank, seed):
+    """Only the ends are sorted. Sorting everything gives the same."""
+    rng = np.random.default_rng(seed)
+    A = (rng.random((side, side)) ** power * (rng.random((side, side)) >= blank)).astype(np.float32)
+    belief = Parabolas(A, (-2 * A * 3 * rng.normal(size=A.shape)).astype(np.float32))
+    d = belief.disparity().ravel()
+    order = np.argsort(d)
+    share = np.cumsum(A.ravel()[order], dtype=np.float64)
+    low, high = np.searchsorted(share, share[-1] * np.array([OUTLIERS, 1 - OUTLIERS]))
+    found = extremes(belief)
+    assert found == pytest.approx((d[order[low]], d[order[min(high, d.size - 1)]]))

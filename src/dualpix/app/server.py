@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from .session import Session
 
+SCRIPT = re.compile(rb'<script src="web/([^"]+)"></script>\n')
 KINDS = {".css": "text/css", ".js": "text/javascript", ".html": "text/html", ".svg": "image/svg+xml"}
 
 
@@ -54,7 +56,15 @@ class _Page:
     def __init__(self, session: Session) -> None:
         self._session = session
         folder = resources.files("dualpix.render").joinpath("web")
-        self._assets = {each.name: each for each in folder.iterdir() if each.name.endswith(tuple(KINDS))}
+        self._assets = {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(tuple(KINDS))}
+        self._join_scripts()
+
+    def _join_scripts(self) -> None:
+        """Have the page load its scripts as one file: while a shot is matched, every request costs time."""
+        page = self._assets["app.html"]
+        self._assets["scripts.js"] = b"\n".join(self._assets[name.decode()] for name in SCRIPT.findall(page))
+        one = b'<script src="web/scripts.js"></script>\n</body>'
+        self._assets["app.html"] = SCRIPT.sub(b"", page).replace(b"</body>", one)
 
     def table(self) -> dict[str, Handler]:
         return {
@@ -75,7 +85,7 @@ class _Page:
         if name not in self._assets:
             raise Missing(f"{name}: there is no such file in dualpix app")
         kind = next(kind for suffix, kind in KINDS.items() if name.endswith(suffix))
-        return Response(self._assets[name].read_bytes(), media_type=kind)
+        return Response(self._assets[name], media_type=kind)
 
     async def state(self, _: Request) -> Response:
         return JSONResponse(

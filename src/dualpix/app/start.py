@@ -49,12 +49,11 @@ def serve(files: Sequence[str], port: int = 0, *, open_browser: bool = True) -> 
         yield from found.notes
         token = secrets.token_urlsafe(16)
         number = sock.getsockname()[1]
-        server = make_server(session, token, number)
         address = f"http://{HOST}:{number}/{token}/"
         yield f"dualpix app: {address} (Ctrl-C ends it)"
-        if open_browser:
+        if open_browser:  # it may ask before the server is up: the socket lets it wait
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        server.run(sockets=[sock])
+        make_server(session, token, number).run(sockets=[sock])
 
 
 def listen(port: int) -> socket.socket:

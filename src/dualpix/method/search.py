@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import _core
-from ..types import Parabolas, Ranges
+from ..types import Map, Parabolas, Ranges
 
 FIRST_REACH = 4  # px of the coarsest scale: the range on both sides of 0 that is searched first
 OUTLIERS = 0.001  # share of the curvature at either end that does not widen the range
@@ -136,10 +136,20 @@ def extremes(belief: Parabolas) -> tuple[float, float]:
     step = max(1, math.isqrt(belief.A.size // SAMPLE))
     sample = Parabolas(belief.A[::step, ::step], belief.B[::step, ::step])
     A, d = sample.A.ravel(), sample.disparity().ravel()
-    order = np.argsort(d)
-    share = np.cumsum(A[order], dtype=np.float64)
-    low, high = np.searchsorted(share, share[-1] * np.array((OUTLIERS, 1 - OUTLIERS)))
-    return float(d[order[low]]), float(d[order[min(high, d.size - 1)]])
+    outliers = OUTLIERS * float(A.sum(dtype=np.float64))
+    return end_without(outliers, A, d), -end_without(outliers, A, -d)
+
+
+def end_without(outliers: float, A: Map, d: Map) -> float:
+    """The least disparity up to which the curvatures A sum to `outliers`. Only the low end of d is sorted."""
+    count = max(d.size // 64, 1)
+    while True:
+        low = np.argpartition(d, count - 1)[:count]
+        order = low[np.argsort(d[low])]
+        share = np.cumsum(A[order], dtype=np.float64)
+        if share[-1] >= outliers or count == d.size:
+            return float(d[order[min(int(np.searchsorted(share, outliers)), count - 1)]])
+        count = min(4 * count, d.size)
 
 
 def tile_ranges(disparities: range, coarser: Parabolas, reach: int, threads: int) -> Ranges:

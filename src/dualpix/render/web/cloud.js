@@ -1,7 +1,7 @@
 // The photo as points in space, seen from where the mouse turns it. q = 1/z = q0 + d q1 is the inverse distance.
 function Cloud(viewer) {
   const {gl} = viewer, MOST = 400000, ANGLE = Math.PI / 4;  // points; angle of view of the longer side
-  const points = Gl.program(gl, `
+  const program = () => Gl.program(gl, `
     uniform sampler2D photo, map;
     uniform vec2 size, q, limits, window;
     uniform float step, focal;
@@ -39,6 +39,7 @@ function Cloud(viewer) {
     void main() {
       colour = vec4(pow(clamp((tint - levels.x) / (levels.y - levels.x), 0.0, 1.0), vec3(levels.z)), 1.0);
     }`);
+  let points = null;  // made when it is first needed
   const FIRST = {yaw: 0.24, pitch: 0.1, near: 0.88, x: 0, y: 0};  // radians; 1 fits the window; shares of the distance
   const cloud = {...FIRST};
 
@@ -85,6 +86,7 @@ function Cloud(viewer) {
     gl.depthFunc(gl.LESS);
     gl.depthMask(true);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    points ??= program();
     points.set({
       photo: viewer.textures.photo, map: viewer.textures.map, size: [view.width, view.height], q, limits, step, focal,
       levels: look.levels, window: [view.stage.width * ratio, view.stage.height * ratio], columns,

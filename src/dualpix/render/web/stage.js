@@ -197,7 +197,7 @@ const Stage = (() => {
     });
     Model.on("shot", () => {
       for (const clear of ["setPhoto", "setMap", "setOther", "setConfidence"]) stage.viewer[clear](null);
-      if (stage.lens) stage.lens.load();
+      if (stage.lens) stage.lens.forget();
       if (Model.shot && Model.shot.width) stage.view.photo(Model.shot.width, Model.shot.height);
       stage.cursor = null;
       stage.redraw();
@@ -207,13 +207,13 @@ const Stage = (() => {
       stage.viewer.setPhoto(Model.photo);
       Model.levels = Maps.brightness(Model.photo);
       Model.bright = Maps.isDark(Model.levels);
-      if (stage.lens) stage.lens.load();
+      if (stage.lens) stage.lens.forget();
       stage.redraw();
     });
     Model.on("map", () => {
       stage.viewer.setMap(Model.map);
       stage.viewer.setConfidence(Model.confidence);
-      if (stage.lens) stage.lens.load();
+      if (stage.lens) stage.lens.forget();
       Model.tell("other");
     });
     Model.on("other", () => { stage.viewer.setOther(Model.other && Model.other.map); stage.redraw(); });

@@ -4,7 +4,7 @@ function Viewer(canvas) {
     {antialias: false, alpha: false, depth: true, powerPreference: "high-performance"});
   if (!gl) return null;
   const LAYERS = {photo: 0, focus: 1, depth: 2, other: 3, mask: 4};
-  const flat = Gl.program(gl, Flat.VERTEX, Flat.FRAGMENT);
+  const programs = {};  // by what they draw; made when first needed
   const none = {photo: Gl.picture(gl, 1, 1, new Uint8Array([128, 128, 128, 255]), 4),
                 map: Gl.map(gl, {width: 1, height: 1, values: new Float32Array([NaN])}),
                 confidence: Gl.picture(gl, 1, 1, new Uint8Array([255]), 1)};
@@ -39,19 +39,32 @@ function Viewer(canvas) {
       gl.clear(gl.COLOR_BUFFER_BIT);
       return;
     }
-    flat.set({
+    const values = {
       photo: textures.photo, focused: focused ? focused.texture : textures.photo, map: textures.map,
       other: textures.other, confidence: textures.confidence, ramp: ramps[look.kind],
       size: [view.width, view.height], stage: [canvas.width, canvas.height], centre: [view.x, view.y],
-      scale: view.scale * ratio, ratio, line: look.line === null ? -1 : look.line * ratio,
-      left: LAYERS[look.left], right: LAYERS[look.right],
+      scale: view.scale * ratio, ratio,
       region: focused ? [focused.x, focused.y, focused.width, focused.height] : [0, 0, view.width, view.height],
-      range: look.range, iso: [look.iso || 1, look.iso ? 1 : 0, ["px", "m", "dpt"].indexOf(look.isoUnit)],
-      metric: metric ? [metric.inverse_focus, metric.inverse_scale] : [0, 1], stripes: look.stripes ? 1 : 0,
-      mask: look.mask ? [look.mask.from, look.mask.to, look.mask.soft, 1] : [0, 0, 0, 0],
+      range: look.range, iso: [look.iso || 1, ["px", "m", "dpt"].indexOf(look.isoUnit)],
+      metric: metric ? [metric.inverse_focus, metric.inverse_scale] : [0, 1],
+      mask: look.mask ? [look.mask.from, look.mask.to, look.mask.soft] : [0, 0, 0],
       outside: [...look.outside, 1], levels: look.levels,
-    });
+    };
+    const line = look.line === null ? 0 : Math.min(canvas.width, Math.max(0, Math.round(look.line * ratio)));
+    side(0, line, look.left, look, values);
+    side(line, canvas.width, look.right, look, values);
+  }
+
+  // One layer, from column `from` up to `to` of the canvas.
+  function side(from, to, layer, look, values) {
+    if (from >= to) return;
+    const what = {layer: LAYERS[layer], iso: look.iso > 0, stripes: Boolean(look.stripes), mask: Boolean(look.mask)};
+    const program = programs[JSON.stringify(what)] ??= Gl.program(gl, Flat.VERTEX, Flat.fragment(what));
+    program.set(values);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(from, 0, to - from, canvas.height);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.disable(gl.SCISSOR_TEST);
   }
 
   return {
