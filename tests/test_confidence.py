@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import reference
+from dualpix import _core
 from dualpix.method.confidence import (
     LENS,
     SIGMA,
@@ -34,7 +35,7 @@ def trust(A, d=None, params=AUTO):
 
 def confidence(A, d, textured, params):
     method, field = method_of(params), belief(A, textured=textured)
-    return method.confidence(field, method.sigma(field, d, 1))
+    return method.confidence(field, method.sigma(field, d, 1), 1)
 
 
 def belief(A, alpha=None, coarse=None, textured=None, bias=None):
@@ -125,7 +126,7 @@ def test_a_part_of_a_belief_keeps_its_expected_error():
 
 def test_half_sure_is_an_error_of_a_quarter_pixel():
     sigma = np.array([[0, 0.25, 0.5, 1e9]], np.float32)
-    np.testing.assert_allclose(absolute_confidence(sigma, np.ones((1, 4), np.uint8)), [[1, 0.5, 0.2, 0]], atol=1e-6)
+    np.testing.assert_allclose(absolute_confidence(sigma, np.ones((1, 4), np.uint8), 1), [[1, 0.5, 0.2, 0]], atol=1e-6)
 
 
 def test_near_a_depth_edge_it_is_less_sure():
@@ -251,3 +252,35 @@ def test_rough_maps_are_trusted_less():
     variance = windows(d.astype(np.float64)).var(axis=(2, 3))
     np.testing.assert_allclose(smoothness(d, SIDE), 1 / (1 + variance / 0.03**2), rtol=1e-3)
     assert (smoothness(np.full_like(d, -3.3), SIDE) == 1).all()
+
+
+SHAPES = [(1, 1), (1, 7), (3, 1), (37, 41), (300, 501)]  # the last has more than one part
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_kernels_agree_with_numpy(shape, threads):
+    sigma = RNG.exponential(1, shape).astype(np.float32)
+    textured = RNG.integers(0, 2, shape, np.uint8)
+    np.testing.assert_allclose(
+        absolute_confidence(sigma, textured, threads), textured / (1 + (sigma / np.float32(0.25)) ** 2), rtol=1e-6
+    )
+    filled = sigma.copy()
+    _core.fill_untextured(filled, textured, 7.5, threads)
+    np.testing.assert_array_equal(filled, np.where(textured == 1, sigma, np.float32(7.5)))
+    assert _core.mean(sigma, threads) == pytest.approx(sigma.mean(dtype=np.float64), rel=1e-12)
+    assert _core.mean(sigma, threads) == _core.mean(sigma, 1)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("with_sigma", [True, False])
+def test_limit_agrees_with_numpy(shape, with_sigma):
+    d, confidence = (RNG.normal(0, 3, shape).astype(np.float32) for _ in range(2))
+    d.flat[::5] = np.resize(np.array([np.inf, -np.inf, -2, 4.5, 4.75, -2.5], np.float32), d.flat[::5].size)
+    sigma = np.ones(shape, np.float32) if with_sigma else None
+    outside = (d < -2.5) | (d > 4.5)
+    expected = np.clip(d, -2, 4), np.where(outside, np.float32(0), confidence)
+    _core.limit(d, confidence, sigma, -2, 4, 0.5, 2)
+    np.testing.assert_array_equal((d, confidence), expected)
+    if sigma is not None:
+        np.testing.assert_array_equal(sigma, np.where(outside, 6, 1))

@@ -39,7 +39,7 @@ def solved():
     belief = solve(pyramid, plan, run=run)
     plan = replace(plan, curvatures=belief.curvatures)
     coarse = solve(Pyramid(planes.halved(2), plan.frame), plan.coarser(), run=run)
-    return planes, plan, belief, method.confidence(belief, method.sigma(belief, belief.disparity(), 1)), coarse
+    return planes, plan, belief, method.confidence(belief, method.sigma(belief, belief.disparity(), 1), 1), coarse
 
 
 def in_tiles(side, margin):

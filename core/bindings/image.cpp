@@ -2,6 +2,7 @@
 #include "bindings/arrays.h"
 #include "image/bilateral.h"
 #include "image/census.h"
+#include "image/confidence.h"
 #include "image/covariance.h"
 #include "image/planes.h"
 #include "image/texture.h"
@@ -65,6 +66,33 @@ void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, 
                         threads);
 }
 
+void fill_untextured(Output sigma, Mask textured, float value, int threads) {
+  same_shape(sigma, textured, "textured must have the shape of sigma");
+  nb::gil_scoped_release release;
+  dualpix::fill_untextured(sigma.data(), textured.data(), sigma.size(), value, threads);
+}
+
+void confidence_of(Map sigma, Mask textured, Output confidence, float sure, int threads) {
+  same_shape(sigma, textured, "textured must have the shape of sigma");
+  same_shape(sigma, confidence, "confidence must have the shape of sigma");
+  nb::gil_scoped_release release;
+  dualpix::confidence_of(sigma.data(), textured.data(), confidence.data(), sigma.size(), sure, threads);
+}
+
+void limit(Output d, Output confidence, std::optional<Output> sigma, float low, float high, float beyond, int threads) {
+  same_shape(d, confidence, "confidence must have the shape of d");
+  if (sigma) same_shape(d, *sigma, "sigma must have the shape of d");
+  float* expected = sigma ? sigma->data() : nullptr;
+  nb::gil_scoped_release release;
+  dualpix::limit(d.data(), confidence.data(), expected, d.size(), low, high, beyond, threads);
+}
+
+double mean(Map values, int threads) {
+  require(values.size() > 0, "values must not be empty");
+  nb::gil_scoped_release release;
+  return dualpix::mean(values.data(), values.size(), threads);
+}
+
 void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int threads) {
   check_pair(left, right);
   require(side >= 1 && side <= dualpix::kMostSide, "side must be 1 to 32");
@@ -94,6 +122,14 @@ void bind_image(nb::module_& m) {
         "codes = one bit for each of the 24 neighbours of a pixel, set where it is darker.");
   m.def("near_texture", near_texture, as_is("A"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
         "out = 1 where A > 0 somewhere in the window around a pixel, or where coarser, half the size, is 1.");
+  m.def("fill_untextured", fill_untextured, as_is("sigma"), as_is("textured"), "value"_a, "threads"_a,
+        "In place: sigma = value where textured is 0.");
+  m.def("confidence_of", confidence_of, as_is("sigma"), as_is("textured"), as_is("confidence"), "sure"_a, "threads"_a,
+        "confidence = textured / (1 + (sigma / sure)^2).");
+  m.def("limit", limit, as_is("d"), as_is("confidence"), as_is("sigma").none(), "low"_a, "high"_a, "beyond"_a,
+        "threads"_a,
+        "In place: d is clipped. Where it lay outside by more than `beyond`, confidence = 0 and sigma = high - low.");
+  m.def("mean", mean, as_is("values"), "threads"_a, "The mean; it does not depend on the number of threads.");
   m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,
         "C = the covariances in every tile of L - R, the slopes of the mean M along x and y, M, x M and y M.");
 }

@@ -83,7 +83,7 @@ def aggregate(
     spare : list of maps, optional
         Maps of the same size that may be overwritten. They are taken out of the list.
     """
-    mean = float(evidence.A.mean(dtype=np.float64)) if curvature is None else curvature
+    mean = _core.mean(evidence.A, threads) if curvature is None else curvature
     maps = [] if spare is None else spare
     run = exact if settings.messages == "exact" else paper
     belief = run(evidence, weights, settings, passes, mean, maps, threads)

@@ -24,7 +24,6 @@ CURVATURE = np.float32(1e-5)  # px^-2: added
 FARTHEST = np.float32(3)  # px; matches farther from the belief count as this far
 MOST = (2, 98)  # percentiles: the span of a picture is that of most of its disparities
 SAMPLE = 200_000  # pixels that a picture is measured in
-ROWS = 64  # that are computed at once, so that they stay in the cache
 
 # The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
 # These give the published scores within 3 %. So does a third or three times any one of them.
@@ -80,7 +79,7 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     sigma = doubled(doubled(small, half, threads), d.shape, threads)
     low, high = belief.limits
     # the standard deviation of a uniform distribution over the range
-    np.copyto(sigma, np.float32((high - low) / math.sqrt(12)), where=belief.textured == 0)
+    _core.fill_untextured(sigma, belief.textured, (high - low) / math.sqrt(12), threads)
     return sigma
 
 
@@ -95,13 +94,10 @@ def lens_sign(belief: Parabolas, d: Map) -> Map:
     return sign
 
 
-def absolute_confidence(sigma: Map, textured: Mask) -> Map:
+def absolute_confidence(sigma: Map, textured: Mask, threads: int) -> Map:
     """``1 / (1 + (sigma / SURE)^2)``, in [0, 1]; 0 where there is no texture. Comparable between cameras."""
     confidence = np.empty_like(sigma)
-    for first in range(0, len(sigma), ROWS):
-        rows = slice(first, first + ROWS)
-        s = sigma[rows] / np.float32(SURE)
-        np.divide(textured[rows], 1 + s * s, out=confidence[rows])
+    _core.confidence_of(sigma, textured, confidence, SURE, threads)
     return confidence
 
 

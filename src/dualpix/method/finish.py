@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from .. import _core
 from ..camera.lens import Calibration
 from ..filters.polish import polished
 from ..filters.post import post_filter
@@ -88,16 +89,13 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     d = belief.disparity(run.threads)
     sigma = plan.method.sigma(belief, d, run.threads)
     stretch = np.float32(plan.frame.stretch)
-    confidence = plan.method.confidence(belief, sigma if sigma is None or stretch == 1 else sigma / stretch)
+    seen = sigma if sigma is None or stretch == 1 else sigma / stretch
+    confidence = plan.method.confidence(belief, seen, run.threads)
     low, high = belief.limits
-    uncovered = (d < low - OUTSIDE) | (d > high + OUTSIDE)
-    confidence[uncovered] = 0
-    if sigma is not None:
-        np.copyto(sigma, np.float32(high - low), where=uncovered)
-    np.clip(d, low, high, out=d)
+    _core.limit(d, confidence, sigma, low, high, OUTSIDE, run.threads)
     if plan.params.smoothing.polish:
-        d[:] = polished(d, plan.params.smoothing.polish, run.threads)  # in place: the belief holds the map, too
-        np.clip(d, low, high, out=d)
+        # in place: the belief holds the map, too
+        np.clip(polished(d, plan.params.smoothing.polish, run.threads), low, high, out=d)
     return Maps(d, confidence, sigma, agreed)
 
 

@@ -49,7 +49,7 @@ class Method(ABC):
         """The expected error of each disparity, px; None if the curvatures do not tell."""
 
     @abstractmethod
-    def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
+    def confidence(self, belief: Parabolas, sigma: Map | None, threads: int) -> Map:
         """How far to trust each disparity, 0 to 1."""
 
     @abstractmethod
@@ -135,12 +135,12 @@ class DualPixel(Method):
         """Known where A is an inverse variance."""
         return confidence.expected_error(belief, d, threads) if self.params.measures_error else None
 
-    def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
+    def confidence(self, belief: Parabolas, sigma: Map | None, threads: int) -> Map:
         """By the expected error if it is known, else relative to the picture."""
         if sigma is None:
             return confidence.relative_confidence(belief)
         assert belief.textured is not None
-        return confidence.absolute_confidence(sigma, belief.textured)
+        return confidence.absolute_confidence(sigma, belief.textured, threads)
 
     def first_reach(self, width: int) -> int:
         """A few pixels: dual-pixel disparities are small."""
@@ -216,7 +216,7 @@ class Stereo(Method):
         """Not known: curvatures are in the unit of the cost."""
         return None
 
-    def confidence(self, belief: Parabolas, sigma: Map | None) -> Map:
+    def confidence(self, belief: Parabolas, sigma: Map | None, threads: int) -> Map:
         """Relative: curvatures are in the unit of the cost."""
         return confidence.relative_confidence(belief)
 
