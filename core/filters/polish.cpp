@@ -10,15 +10,26 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kRadius = 2;
-constexpr int kRows = 32;  // rows of a task
+constexpr int kRadius = 2, kWindow = 2 * kRadius + 1;
+constexpr int kRows = 64;  // rows of a task
 
-// Two quantities for every pixel of some rows.
-struct Planes {
-  Planes(int rows, int w) : w(w), data((size_t)2 * rows * w) {}
-  float* row(int plane, int y) { return data.data() + ((size_t)2 * y + plane) * w; }
+int count(int x, int n) { return std::min(x + kRadius, n - 1) - std::max(x - kRadius, 0) + 1; }
+
+// The fits a, b of the rows of a window. A row takes the place of the one that left the window.
+struct Fits {
+  explicit Fits(int w) : w(w), data((size_t)2 * kWindow * w) {}
+  float* a(int y) { return data.data() + (size_t)2 * (y % kWindow) * w; }
+  float* b(int y) { return a(y) + w; }
   int w;
   std::vector<float> data;
+};
+
+struct Scratch {
+  Scratch(int w) : fits(w), sums((size_t)4 * w), inverse(w) {
+    for (int x = 0; x < w; ++x) inverse[x] = 1.0f / (float)count(x, w);
+  }
+  Fits fits;
+  std::vector<float> sums, inverse;  // inverse: 1 / columns of the window of each column
 };
 
 // out[x] = sum of in[x - radius .. x + radius], cut at the ends.
@@ -34,11 +45,10 @@ DUALPIX_CLONES void sum_across(const float* in, float* out, int w) {
   }
 }
 
-int count(int x, int n) { return std::min(x + kRadius, n - 1) - std::max(x - kRadius, 0) + 1; }
-
 // Sums of d - zero and its square over rows of the window, then the fit of every pixel of the row. The zero, a value of
 // the map nearby, usually keeps rounding small.
-DUALPIX_CLONES void fit_row(const float* d, int h, int w, int y, float zero, float eps, float* sums, float* a, float* b) {
+DUALPIX_CLONES void fit_row(const float* d, int h, int w, int y, float zero, float eps, const float* inverse, float* sums,
+                            float* a, float* b) {
   float *sum = sums, *square = sums + w, *across = sums + 2 * w, *across2 = sums + 3 * w;
   std::fill(sum, sum + 2 * w, 0.0f);
   for (int i = std::max(y - kRadius, 0); i <= std::min(y + kRadius, h - 1); ++i) {
@@ -51,49 +61,42 @@ DUALPIX_CLONES void fit_row(const float* d, int h, int w, int y, float zero, flo
   }
   sum_across(sum, across, w);
   sum_across(square, across2, w);
-  const int rows = count(y, h);
+  const float rows = 1.0f / (float)count(y, h);
   for (int x = 0; x < w; ++x) {
-    const float inverse = 1.0f / (float)(rows * count(x, w)), m = inverse * across[x];
-    const float v = std::max(inverse * across2[x] - m * m, 0.0f);
+    const float n = rows * inverse[x], m = n * across[x];
+    const float v = std::max(n * across2[x] - m * m, 0.0f);
     a[x] = v / (v + eps);
     b[x] = (1 - a[x]) * m;
   }
 }
 
-DUALPIX_CLONES void apply_row(Planes& fits, int first, int last, const float* d, float zero, float* sums,
-                              float* out) {
-  const int w = fits.w, rows = last - first + 1;
+DUALPIX_CLONES void apply_row(Fits& fits, int first, int last, const float* d, float zero, const float* inverse,
+                              float* sums, float* out) {
+  const int w = fits.w;
   float *sum = sums, *sum_b = sums + w, *a = sums + 2 * w, *b = sums + 3 * w;
   std::fill(sum, sum + 2 * w, 0.0f);
-  for (int i = first; i <= last; ++i) {
-    const float *fit_a = fits.row(0, i), *fit_b = fits.row(1, i);
+  for (int y = first; y <= last; ++y) {
+    const float *fit_a = fits.a(y), *fit_b = fits.b(y);
     for (int x = 0; x < w; ++x) sum[x] += fit_a[x], sum_b[x] += fit_b[x];
   }
   sum_across(sum, a, w);
   sum_across(sum_b, b, w);
-  for (int x = 0; x < w; ++x) {
-    const float inverse = 1.0f / (float)(rows * count(x, w));
-    out[x] = inverse * (a[x] * (d[x] - zero) + b[x]) + zero;
-  }
+  const float rows = 1.0f / (float)(last - first + 1);
+  for (int x = 0; x < w; ++x) out[x] = rows * inverse[x] * (a[x] * (d[x] - zero) + b[x]) + zero;
 }
 
 }  // namespace
 
 void polish(const float* d, float* out, int h, int w, float eps, int threads) {
-  struct Scratch {
-    Planes fits;
-    std::vector<float> sums;
-  };
-  auto make = [&] { return Scratch{Planes(kRows + 2 * kRadius, w), std::vector<float>((size_t)4 * w)}; };
-  parallel_for((h + kRows - 1) / kRows, threads, make, [&](int block, Scratch& s) {
+  parallel_for((h + kRows - 1) / kRows, threads, [&] { return Scratch(w); }, [&](int block, Scratch& s) {
     const int y0 = block * kRows, y1 = std::min(y0 + kRows, h);
-    const int top = std::max(y0 - kRadius, 0), bottom = std::min(y1 + kRadius, h);
-    const float zero = d[(size_t)y0 * w + w / 2];
-    for (int y = top; y < bottom; ++y)
-      fit_row(d, h, w, y, zero, eps, s.sums.data(), s.fits.row(0, y - top), s.fits.row(1, y - top));
+    const float zero = d[(size_t)y0 * w + w / 2], *inverse = s.inverse.data();
+    int fitted = std::max(y0 - kRadius, 0);  // rows that have fits
     for (int y = y0; y < y1; ++y) {
-      const int first = std::max(y - kRadius, 0) - top, last = std::min(y + kRadius, h - 1) - top;
-      apply_row(s.fits, first, last, d + (size_t)y * w, zero, s.sums.data(), out + (size_t)y * w);
+      const int first = std::max(y - kRadius, 0), last = std::min(y + kRadius, h - 1);
+      for (; fitted <= last; ++fitted)
+        fit_row(d, h, w, fitted, zero, eps, inverse, s.sums.data(), s.fits.a(fitted), s.fits.b(fitted));
+      apply_row(s.fits, first, last, d + (size_t)y * w, zero, inverse, s.sums.data(), out + (size_t)y * w);
     }
   });
 }

@@ -22,12 +22,11 @@ def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
 
     It is the guided filter of He, Sun and Tang (2010) with the map as its own guide and ``eps = step^2``. Before that,
     what it changes in the halved map, with a third of the eps, is added. So depth edges stay sharp; the stairs and
-    streaks that paths leave on slanted surfaces go.
+    streaks that paths leave on slanted surfaces go. The map d is used up.
     """
     if scales > 1:
-        half = halved(np.ascontiguousarray(d), threads)
-        change = polished(half, step / math.sqrt(3), threads, scales - 1) - half
-        d = d.copy("C")
+        half = halved(d, threads)
+        change = polished(half.copy(), step / math.sqrt(3), threads, scales - 1) - half
         _core.pyramid_up(change, d, add=True, threads=threads)
     out = np.empty_like(d)
     _core.polish(d, out, eps=max(step, LEAST) ** 2, threads=threads)
