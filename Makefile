@@ -1,5 +1,6 @@
 # Python 3.10+ and a C++ compiler are all that must be there; the rest is installed into .venv.
 PYTHON ?= python3
+PYTEST_ARGS ?= -n auto --dist loadfile
 VENV := .venv
 BIN := $(VENV)/bin
 # Folders too: they are newer when a file is gone.
