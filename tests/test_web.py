@@ -26,7 +26,7 @@ def name_of(path):
 def test_every_script_belongs_to_a_page():
     named = set(re.findall(r'src="web/([^"]+)"', PAGE))
     assert named <= {path.name for path in SCRIPTS}
-    others = {"wipe.js", "report.js", *(f"{name}.js" for name in friend.SCRIPTS)}
+    others = {"line.js", "wipe.js", "report.js", *(f"{name}.js" for name in friend.SCRIPTS)}
     assert {path.name for path in SCRIPTS} == named | others
 
 

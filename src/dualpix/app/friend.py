@@ -24,7 +24,7 @@ MOST_DEPTH = 2_500_000  # bytes of the depth; of a larger one, every second row 
 QUALITIES = (92, 85, 75, 60)  # of the JPEG; the first that fits is taken
 SCRIPTS = (
     *("dom", "colours", "maps", "units", "model", "view", "gl", "flat", "viewer", "plain", "cloud"),
-    *("spots", "sources", "shaders", "refocus", "lens", "overlay", "gestures", "stage", "focus", "friend"),
+    *("spots", "sources", "shaders", "refocus", "lens", "overlay", "gestures", "line", "stage", "focus", "friend"),
 )
 STYLES = ("page", "app", "friend")
 

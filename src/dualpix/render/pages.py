@@ -67,7 +67,7 @@ def scroll_box(table: Html, label: str, name: str = "") -> Html:
 
 
 def wipe_box(pictures: Mapping[str, str], first: str, second: str) -> Html:
-    """Two pictures over each other, and a line between them that the user drags. It needs the script ``wipe.js``.
+    """Two pictures over each other, and a line between them that the user drags. It needs ``line.js`` and ``wipe.js``.
 
     Parameters
     ----------
@@ -115,5 +115,5 @@ def wipe_page(title: str, text: str, pictures: Mapping[str, str], figures: Mappi
         element("p", "Drag, or use the slider, to wipe between the two pictures."),
         element("table", element("tbody", *rows)),
         style=part("page.css"),
-        script=part("wipe.js") + 'wipe(document.querySelector(".wipe"), file => file);',
+        script=part("line.js") + part("wipe.js") + 'wipe(document.querySelector(".wipe"), file => file);',
     )

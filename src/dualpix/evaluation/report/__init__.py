@@ -26,7 +26,7 @@ def report_page(comparison: Comparison) -> str:
     ranked = comparison.ranked()
     looks = [look_at(comparison, scene) for scene in comparison.scenes]
     title = f"Comparison on {comparison.dataset}"
-    script = part("wipe.js") + part("report.js")
+    script = part("line.js") + part("wipe.js") + part("report.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     return page(
         title,

@@ -158,12 +158,7 @@ const Stage = (() => {
   stage.setLine = share => Model.set({line: Math.min(1, Math.max(0, share))});
 
   function wireHandle() {
-    handle.addEventListener("pointerdown", event => handle.setPointerCapture(event.pointerId));
-    handle.addEventListener("pointermove", event => {
-      if (!event.buttons) return;
-      const [from, to] = ends();
-      stage.setLine((event.clientX - box.getBoundingClientRect().left - from) / (to - from));
-    });
+    Line(handle, () => ends().map(end => box.getBoundingClientRect().left + end), stage.setLine);
     handle.addEventListener("keydown", event => {
       const to = {ArrowLeft: Model.line - 0.02, ArrowRight: Model.line + 0.02, Home: 0, End: 1}[event.key];
       if (to === undefined) return;

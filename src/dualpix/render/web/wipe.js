@@ -14,13 +14,11 @@ function wipe(box, source) {
     range.value = percent;
     stage.style.setProperty("--line", `${percent}%`);
   }
-  function drag(event) {
-    const area = stage.getBoundingClientRect();
-    move(Math.min(100, Math.max(0, 100 * (event.clientX - area.left) / area.width)));
+  function area() {
+    const {left, right} = stage.getBoundingClientRect();
+    return [left, right];
   }
-  stage.addEventListener("pointerdown", event => { stage.setPointerCapture(event.pointerId); drag(event); });
-  stage.addEventListener("pointermove", event => { if (event.buttons) drag(event); });
-  stage.addEventListener("dragstart", event => event.preventDefault());
+  Line(stage, area, share => move(100 * share));
   range.addEventListener("input", () => move(range.value));
   for (const list of [first, second]) list.addEventListener("change", show);
   show();
