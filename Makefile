@@ -25,6 +25,7 @@ bench: $(VENV)/.dev
 
 # .venv/.EXTRA is newer than the sources when the package is installed from them with that extra.
 $(VENV)/.%: $(SOURCES) | $(BIN)/python
+	@echo "Installing dualpix and what it needs, and compiling its core: this takes some minutes."
 	$(BIN)/pip install --quiet --disable-pip-version-check ".[$*]"
 	touch $@
 

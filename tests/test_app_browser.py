@@ -325,6 +325,51 @@ def test_strokes_change_the_map_and_runs_are_compared(visit, pair, tmp_path):
         page.keyboard.press(key)
         colours.append(pixels(page)[60, 50].astype(int))
     assert np.abs(colours[0] - colours[1]).sum() > 100
+    assert [page.locator(f"#side-{side}").inner_text() for side in "ab"] == ["A: run 2, auto", "B: run 1, auto"]
+
+
+def test_settings_are_those_of_the_map_on_screen(visit, pair):
+    """A page that was loaded again knows them, and shots to come do not inherit them unasked."""
+    page = visit()
+    drop(page, *pair)
+    has_map(page)
+    page.locator("#tab-settings").click()
+    page.get_by_label("Preset").select_option("phone")
+    page.get_by_role("button", name="Run again").click()
+    has_map(page, runs=2)
+    page.reload()
+    has_map(page, runs=2)
+    wait(page, "Model.other")
+    assert page.evaluate("[Model.settings.preset, Model.other.run.settings.preset]") == ["phone", "auto"]
+    drop(page, *pair)
+    has_map(page)
+    assert page.evaluate("[Model.settings.preset, Model.run.settings.preset]") == ["auto", "auto"]
+    page.locator("#strip .frame-button").nth(-2).click()
+    has_map(page, runs=2)
+    page.locator("#tab-settings").click()
+    page.get_by_role("button", name="Use these for new shots").click()
+    drop(page, *pair)
+    has_map(page)
+    assert page.evaluate("Model.run.settings.preset") == "phone"
+
+
+def test_a_view_alone_is_explained_and_closed(visit, pair):
+    page = visit()
+    drop(page, pair[0])
+    wait(page, "document.querySelector('#progress.failed')")
+    assert "dropped together" in page.locator("#progress .help").inner_text()
+    page.locator("#progress button").click()
+    wait(page, "Model.shots.size === 0")
+
+
+def test_advice_of_a_warning_can_be_taken(visit, pair):
+    page = visit()
+    drop(page, *pair)
+    has_map(page)
+    page.evaluate("Model.details.notes = ['dark: set black=3 for this camera']; Model.tell('map')")
+    page.get_by_role("button", name="Set black=3 and run again").click()
+    has_map(page, runs=2)
+    assert page.evaluate("Model.run.settings.set") == {"black": "3"}
 
 
 def test_a_friend_opens_the_page_from_disk(visit, watched, pair, tmp_path):

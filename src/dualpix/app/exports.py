@@ -11,6 +11,8 @@ import numpy as np
 
 from ..errors import DualpixError, InputError, ParameterError
 from ..io import encode_map, encode_png, encode_preview, probe
+from ..io._exr import PACKAGE as EXR
+from ..io._extra import missing
 from ..io.formats import FLOAT_SUFFIXES, SUFFIXES, encode_mask
 from ..io.hints import to_json as hints_to_json
 from ..io.layers import METRES, PIXELS
@@ -157,7 +159,8 @@ def listed() -> list[dict[str, Any]]:
         for suffix in suffixes:
             if suffix in LABELS:
                 options = PNG if suffix == ".png" and what == "map" else ANGLE if suffix in (".ply", ".glb") else {}
-                rows.append({"what": what, "suffix": suffix, "label": LABELS[suffix], "options": options})
+                needs = " (needs pip install 'dualpix[exr]')" if suffix == ".exr" and missing(EXR) else ""
+                rows.append({"what": what, "suffix": suffix, "label": LABELS[suffix] + needs, "options": options})
     return rows
 
 

@@ -85,6 +85,17 @@
     find(".low", box).textContent = `far ${Units.text(unit, metric, low)}`;
     find(".high", box).textContent = `${Units.text(unit, metric, high)} near`;
   }
+  // At the line between two runs: which is which.
+  function sides({line}) {
+    const shown = Model.view === "ab" && Model.other && line !== null;
+    const done = shown ? Model.shot.runs.filter(run => run.state === "done").map(run => run.id) : [];
+    find("#stage").style.setProperty("--line", `${line}px`);
+    for (const [name, run] of [["a", Model.run], ["b", Model.other && Model.other.run]]) {
+      const label = find(`#side-${name}`);
+      label.hidden = !shown;
+      if (shown) label.textContent = `${name.toUpperCase()}: run ${done.indexOf(run.id) + 1}, ${run.settings.preset}`;
+    }
+  }
   function zoomText() {
     const flat = Model.view !== "cloud" || !Stage.cloud;
     const percent = 100 * (flat ? Stage.view.scale * (window.devicePixelRatio || 1) : Stage.cloud.near);
@@ -104,7 +115,7 @@
     find("#zoom-out").addEventListener("click", () => Stage.zoom(1 / 1.5));
     find("#percent").addEventListener("click", () => (Stage.view.isFitted() ? Stage.actual() : Stage.fit()));
     Model.on("hover", readout);
-    Model.on("drawn", look => { legend(look); zoomText(); });
+    Model.on("drawn", look => { legend(look); sides(look); zoomText(); });
     Model.on("shot map other", viewButtons);
     Model.on("shot", () => { title(); readout(null); document.body.classList.toggle("empty", !Model.shot); });
     Model.on("view", view);

@@ -37,6 +37,8 @@ const Loader = (() => {
     const [disparity, confidence, details] = found;
     const other = Model.run && Model.run.id !== run.id ? {run: Model.run, map: Model.map} : Model.other;
     Model.set({run, map: disparity, confidence, details, range: Maps.range(disparity), other}, "map");
+    const before = Model.shot.runs.filter(each => each.state === "done" && each.id !== run.id).at(-1);
+    if (!other && before) compare(before);  // a page that was loaded again
   }
 
   // Show a shot: what it has now is loaded, and the rest when the server tells that it is there.
@@ -44,7 +46,9 @@ const Loader = (() => {
     if (stop) stop.abort();
     stop = new AbortController();
     photoOf = mapOf = newest = null;
-    Model.set({shot, photo: null, run: null, map: null, confidence: null, details: null, other: null}, "shot");
+    const settings = structuredClone(shot && shot.run ? shot.run.settings : Model.first);
+    const nothing = {photo: null, run: null, map: null, confidence: null, details: null, other: null};
+    Model.set({shot, settings, ...nothing}, "shot");
     if (shot) update(shot);
   }
 
@@ -57,7 +61,10 @@ const Loader = (() => {
   }
 
   // Show an earlier run, as A.
-  const choose = run => map(run);
+  function choose(run) {
+    Model.settings = structuredClone(run.settings);
+    return map(run);
+  }
 
   async function compare(run) {
     if (!run) return Model.set({other: null}, "other");

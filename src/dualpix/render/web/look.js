@@ -63,6 +63,16 @@ const LookTab = (() => {
   }
 
   // ---- words about the run ----
+  // A warning may name a parameter to set: then a button does it.
+  function advice(note) {
+    const [, name, value] = note.match(/\bset (\w+)=([\w.]+)/) || [];
+    if (!name) return null;
+    return Dom.button(`Set ${name}=${value} and run again`, () => {
+      Model.settings.set[name] = value;
+      Model.tell("settings");
+      Model.tell("run");
+    });
+  }
   function facts() {
     const {shot, details} = Model, notes = details.notes || [];
     const files = shot.files.map(Units.shortName).join(" + ");
@@ -75,7 +85,7 @@ const LookTab = (() => {
       make("p", {class: "hint"}, about.join(" \u00b7 ")),
       metric && metric.words ? hint(metric.words) : null,
       shot.brightened ? hint("The photo is dark. It is shown brighter on screen only.") : null,
-      ...notes.map(note => make("p", {class: "note"}, note)),
+      ...notes.flatMap(note => [make("p", {class: "note"}, note), advice(note)]),
       make("details", {class: "fold"}, make("summary", {}, "Parameters used"),
            make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Parameters used"}, table)));
   }

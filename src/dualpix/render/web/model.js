@@ -12,9 +12,12 @@ const Model = (() => {
     kind: "turbo", unit: "px", iso: false, stripes: false, line: 0.5,
     levels: [0, 1, 1], bright: false,  // how a dark photo is shown brighter; whether it is
     brush: {kind: "near", radius: 24, disparity: null},
-    settings: {preset: "auto", range: null, filter: null, axis: null, layout: null, first: null, mask_occluded: false,
-               calibration: null, set: {}},
+    calibrations: {},      // by id: what the calibration is, in words
   };
+  // How a pair is matched: what the form of the tab Settings has, and what shots to come begin with.
+  model.settings = {preset: "auto", range: null, filter: null, axis: null, layout: null, first: null,
+                    mask_occluded: false, calibration: null, set: {}};
+  model.first = structuredClone(model.settings);
   // What belongs to one shot and stays when another is shown.
   const fresh = () => ({focus: null, aperture: 4, shape: "disc", mask: null, strokes: [], known: []});
   const own = new Map();

@@ -82,7 +82,8 @@ const SaveTab = (() => {
       const format = mine.find(each => each.suffix === chosen.suffix) || mine[0];
       if (chosen.suffix !== format.suffix) Object.assign(chosen, {suffix: format.suffix, options: {}});
       const texts = mine.map(({suffix, label}) => [suffix, `${suffix}   ${label}`]);
-      const reason = missing(chosen.what), command = make("div", {class: "command"});
+      const reason = missing(chosen.what), onlyHere = ONLY_HERE.includes(chosen.what);
+      const command = make("div", {class: "command"});
       const go = button("Save", () => save(go), {class: "primary", disabled: Boolean(reason)});
       go.id = "save";
       const line = button("Copy as command", () => copy(command), {disabled: Boolean(reason)});
@@ -96,8 +97,8 @@ const SaveTab = (() => {
           fill();
         }), ...Object.entries(format.options || {}).map(([name, each]) => option(name, each))),
         ...(reason ? [make("p", {class: "note"}, reason)] : []),
-        make("div", {class: "row"}, ...(ONLY_HERE.includes(chosen.what) ? [go] : [go, line])), command,
-        hint(WORDS[chosen.what] || "The command gives the same bytes."));
+        make("div", {class: "row"}, ...(onlyHere ? [go] : [go, line])), command,
+        hint(WORDS[chosen.what] || (reason || onlyHere ? "" : "The command gives the same bytes.")));
     }
     Model.on("save", what => { Object.assign(chosen, {what, suffix: null, options: {}}); Model.tell("open", "save"); });
     Model.on("shot map", fill);

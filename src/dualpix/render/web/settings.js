@@ -15,18 +15,19 @@ const SettingsTab = (() => {
     return make("div", {},
       make("div", {class: "pair"}, number("From, px", pair[0], value => change(0, value), {placeholder: "auto"}),
            number("To, px", pair[1], value => change(1, value), {placeholder: "auto"})),
-      hint(searched ? `Empty: found in the picture. The last run searched ${low} to ${high} px.`
-                    : "Empty: found in the picture."));
+      hint(searched ? `Empty: as the preset has it, or found in the picture. This map: ${low} to ${high} px.`
+                    : "Empty: as the preset has it, or found in the picture."));
   }
 
   function calibration(settings) {
-    const told = hint(Model.calibration || "Corrects vignetting and the lens. Made by dualpix calibrate.");
+    const chosen = settings.calibration && (Model.calibrations[settings.calibration] || "A calibration is used.");
+    const told = hint(chosen || "Corrects vignetting and the lens. Made by dualpix calibrate.");
     const input = make("input", {type: "file", "aria-label": "Calibration file", change: async () => {
       if (!input.files.length) return;
       try {
         const {id, words} = await Api.calibration(input.files[0]);
         settings.calibration = id;
-        Model.calibration = words;
+        Model.calibrations[id] = words;
         Model.tell("settings");
       } catch (error) {
         Dom.toast(error.message, true);
@@ -34,7 +35,7 @@ const SettingsTab = (() => {
       }
     }});
     const none = button("Without calibration", () => {
-      settings.calibration = Model.calibration = null;
+      settings.calibration = null;
       Model.tell("settings");
     }, {class: "plain"});
     return section("Calibration", input, told, settings.calibration ? none : null);
@@ -65,12 +66,25 @@ const SettingsTab = (() => {
       make("div", {class: "field"}, make("span", {}, "Parameters"), overrides(settings)));
   }
 
+  function words({preset, range: own, filter, set = {}, calibration: lens}) {
+    return [preset, own && `${own[0]} to ${own[1]} px`, filter && filter !== "none" && `filter ${filter}`,
+            lens && "calibrated", ...Object.entries(set).map(([name, value]) => `${name}=${value}`)].filter(Boolean);
+  }
+
+  // Shots to come begin with the preset auto, or with what the form has now.
+  function fresh() {
+    if (!Model.shot) return null;
+    const same = JSON.stringify(Model.settings) === JSON.stringify(Model.first);
+    const told = hint(`Shots that you open next begin with ${words(Model.first).join(", ")}.`);
+    return make("div", {}, told, same ? null : button("Use these for new shots", () => {
+      Model.first = structuredClone(Model.settings);
+      Model.tell("settings");
+    }, {class: "plain"}));
+  }
+
   // ---- runs ----
   function told(run) {
-    const {preset, range: own, filter, set = {}, calibration: lens} = run.settings || {};
-    return [preset, own && `${own[0]} to ${own[1]} px`, filter && filter !== "none" && `filter ${filter}`,
-            lens && "calibrated", ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
-            run.hints && `${run.hints} ${run.hints === 1 ? "stroke" : "strokes"}`,
+    return [...words(run.settings || {}), run.hints && `${run.hints} ${run.hints === 1 ? "stroke" : "strokes"}`,
             run.seconds && `${run.seconds.toFixed(1)} s`].filter(Boolean).join(" \u00b7 ");
   }
   function runs() {
@@ -110,6 +124,7 @@ const SettingsTab = (() => {
         calibration(settings),
         more(settings),
         button("Run again", () => Model.tell("run"), {class: "primary wide", disabled: !Model.shot}),
+        fresh(),
         compare);
       update();
     }

@@ -2,6 +2,7 @@
 const Shots = (() => {
   const {find, make, button} = Dom;
   const THUMB = 120;  // px
+  const ALONE = "Two views are dropped together. If this picture holds both, tell how: Settings, More.";
   const thumbs = new Map(), closed = new Set();
 
   const busy = shot => shot && shot.run && (shot.run.state === "waiting" || shot.run.state === "running");
@@ -12,7 +13,7 @@ const Shots = (() => {
     const large = list.find(file => file.size > limits.file_bytes);
     const most = `${Math.round(limits.file_bytes / 1e6)} MB`;
     if (large) return Dom.toast(`${large.name}: is larger than ${most}: open it with dualpix app FILE instead.`, true);
-    for (const shot of Pairing.shots(list)) await take(Api.open(shot, Model.settings));
+    for (const shot of Pairing.shots(list)) await take(Api.open(shot, Model.shot ? Model.first : Model.settings));
     return undefined;
   }
   async function take(coming) {
@@ -106,10 +107,12 @@ const Shots = (() => {
     const now = run.state === "waiting" ? "waiting for the run before it" : run.step || "starting";
     find(".step", box).textContent = failed ? run.error : now;
     find(".percent", box).textContent = failed ? "" : `${Math.round(100 * (run.share || 0))} %`;
-    find("button", box).hidden = failed;
+    find(".help", box).textContent = failed && Model.shot.files.length === 1 ? ALONE : "";
+    find("button", box).textContent = failed ? "Close" : "Cancel";
   }
   const complain = error => Dom.toast(error.message, true);
   function cancel() { if (busy(Model.shot)) Api.cancel(Model.shot.run.id).catch(complain); }
+  const close = shot => Api.close(shot.id).catch(complain);
 
   async function run() {
     if (!Model.shot) return;
@@ -144,9 +147,9 @@ const Shots = (() => {
     const name = make("span", {class: "name"}, Units.shortName(shot.name));
     const open = make("button", {type: "button", class: "frame-button", "aria-current": shown ? "true" : null,
       title: shot.name, click: () => Loader.show(shot)}, canvas, name);
-    const close = button("\u00d7", () => Api.close(shot.id).catch(complain),
-      {class: "close", "aria-label": `Close ${shot.name}`, title: "Close"});
-    return make("li", {class: `shot ${state}`}, open, close);
+    const cross = button("\u00d7", () => close(shot), {class: "close", 
+      "aria-label": `Close ${shot.name}`, title: "Close"});
+    return make("li", {class: `shot ${state}`}, open, cross);
   }
   function strip() {
     const list = find("#strip"), at = [...list.children].findIndex(each => each.contains(document.activeElement));
@@ -166,7 +169,7 @@ const Shots = (() => {
     input.addEventListener("change", () => { open(input.files); input.value = ""; });
     for (const each of document.querySelectorAll(".open")) each.addEventListener("click", () => input.click());
     find("#sample").addEventListener("click", sample);
-    find("#progress button").addEventListener("click", cancel);
+    find("#progress button").addEventListener("click", () => (busy(Model.shot) ? cancel() : close(Model.shot)));
     Drop(open);
     Model.on("shots shot", () => {
       strip();

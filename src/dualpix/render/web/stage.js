@@ -18,7 +18,7 @@ const Stage = (() => {
   // Which layers the two sides of the line show.
   function layers() {
     if (!Model.map) return ["photo", "photo", false];
-    const picture = Model.tab === "focus" || Model.own().focus ? "focus" : "photo";
+    const picture = Model.own().focus && Model.tab !== "mask" ? "focus" : "photo";  // masks need sharp outlines
     if (Model.tab === "mask" && Model.own().mask?.plain) return ["mask", "mask", false];
     if (Model.view === "photo") return [picture, picture, false];
     if (Model.view === "depth") return ["depth", "depth", false];
