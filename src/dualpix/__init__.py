@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .io.captures import read_capture
     from .method.api import disparity
     from .method.result import Result
+    from .mosaic.api import tiles
     from .params import Params, preset
 
     __version__: str
@@ -41,6 +42,7 @@ _HOMES = {
     "read_map": "io",
     "read_pair": "io",
     "simulate": "camera.simulation",
+    "tiles": "mosaic.api",
     "write_map": "io",
 }
 
@@ -68,6 +70,7 @@ __all__ = [
     "read_pair",
     "render",
     "simulate",
+    "tiles",
     "write_map",
 ]
 
