@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -100,7 +99,7 @@ class Rows:
 
     def add(self, rows: Array) -> None:
         """The next rows."""
-        self._file.write(memoryview(np.ascontiguousarray(rows, self._dtype)).cast("B"))
+        self._file.write(np.ascontiguousarray(rows, self._dtype).data.cast("B"))
 
 
 @contextmanager
@@ -125,10 +124,9 @@ def save(path: StrPath, values: Array) -> None:
 @contextmanager
 def _opened(path: str) -> Iterator[Any]:
     try:
-        file = Path(path).open("rb", buffering=0)
+        with open(path, "rb", buffering=0) as file:
+            yield file
     except FileNotFoundError:
         raise InputError(f"{path}: no such file: check the path") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from None
-    with file:
-        yield file

@@ -44,9 +44,7 @@ def _write_tiff(path: StrPath, window: Window, shape: Shape) -> None:
             yield full
 
     with tifffile.TiffWriter(path, bigtiff=True) as tiff:
-        tiff.write(
-            parts(), shape=shape, dtype=np.float32, tile=(SIDE, SIDE), photometric="minisblack", metadata=None
-        )
+        tiff.write(parts(), shape=shape, dtype=np.float32, tile=(SIDE, SIDE), photometric="minisblack", metadata=None)
 
 
 def _write_zarr(path: StrPath, window: Window, shape: Shape) -> None:

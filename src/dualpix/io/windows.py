@@ -84,6 +84,7 @@ class Pieces:
                 tiff.filehandle.seek(page.dataoffsets[number])
                 data = tiff.filehandle.read(page.databytecounts[number])
                 pixels, place, _ = page.decode(data, number)
+                assert pixels is not None  # no piece is empty
                 y, x = place[2], place[3]
                 pixels = pixels[0] if part.ndim == 3 else pixels[0, ..., 0]
                 above, before = max(y, top), max(x, left)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -88,56 +89,116 @@ def tiles(
     DualpixError
         If an input, a parameter or an output cannot be used. Nothing is written then.
     """
-    params = resolve(preset, overrides)
-    run = Run(thread_count(threads), progress)
-    check_options(params, tile, axis)
-    outputs = {"disparity": os.fspath(output)} | ({} if confidence is None else {"confidence": os.fspath(confidence)})
-    suffixes = {role: check_tiled_path(path) for role, path in outputs.items()}
-    sidecar = sidecar_path(output)
-    inputs = {name: os.fspath(x) for name, x in (("left", left), ("right", right)) if isinstance(x, (str, os.PathLike))}
-    folders = [path for role, path in outputs.items() if suffixes[role] == ".zarr"]
-    everything = [*outputs.values(), sidecar]
-    with OutputSet(everything, inputs.values(), force, {sidecar: f"the sidecar of {output}"}, folders) as files:
-        check_views(left, right, params)
-        with _runner(scheduler, run.threads) as runner, opencv_threads(run.threads):
-            who = identity((left, right), params, axis, tile)
-            with private_folder(outputs["disparity"], who) as folder:
-                pictures = _opened(left, right, params, folder)
-                job = Job(folder, pictures, params, axis, tile, runner, run)
-                done = job.done()
-                found = _written(files, outputs, suffixes, done.tiles, pictures.shape, run)
-        name = preset if isinstance(preset, str) else ""
-        record = _record(done, found, name, tile, run, inputs, outputs | {"sidecar": sidecar}, pictures.shape)
+    request = Request(
+        left=left,
+        right=right,
+        output=os.fspath(output),
+        confidence=None if confidence is None else os.fspath(confidence),
+        preset=preset if isinstance(preset, str) else "",
+        params=resolve(preset, overrides),
+        tile=tile,
+        axis=axis,
+        scheduler=scheduler,
+        threads=threads,
+        force=force,
+    )
+    return make(request, progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the user asks for; see `tiles`. `preset` is a name, and `config` is a file that is only recorded."""
+
+    left: Image | StrPath
+    right: Image | StrPath
+    output: str
+    preset: str
+    params: Params
+    tile: int = TILE
+    confidence: str | None = None
+    config: str | None = None
+    axis: str | None = None
+    scheduler: Any = None
+    threads: int | None = None
+    force: bool = False
+
+    @property
+    def views(self) -> dict[str, Image | StrPath]:
+        """Both views, by name."""
+        return {"left": self.left, "right": self.right}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The files that are read, by role."""
+        files = {"left": self.left, "right": self.right, "config": self.config}
+        return {role: os.fspath(x) for role, x in files.items() if isinstance(x, (str, os.PathLike))}
+
+    @property
+    def maps(self) -> dict[str, str]:
+        """The maps to write, by role."""
+        return {"disparity": self.output} | ({} if self.confidence is None else {"confidence": self.confidence})
+
+    def check(self) -> dict[str, str]:
+        """Refuse options before any work. Returns the formats of the maps, by role."""
+        params = self.params
+        if self.axis not in ("x", "y", None):
+            raise ParameterError(f"axis must be x or y, not {self.axis!r}")
+        if params.photometry.pixel_aspect not in ("auto", 1):
+            raise ParameterError("parameter pixel_aspect cannot be used for tiles: give views with square pixels")
+        check("tile", self.tile, Whole(1, 2**16))
+        margin = margin_of(method_of(params))
+        if self.tile < margin:
+            raise ParameterError(
+                f"tile must be at least the margin of a tile, {margin} px, not {self.tile}: give a larger tile"
+            )
+        return {role: check_tiled_path(path) for role, path in self.maps.items()}
+
+    def check_views(self) -> None:
+        """Refuse views that cannot be used, as far as their headers tell."""
+        (left, first), (right, second) = (
+            (self.inputs.get(name, name), check_picture(view, name)) for name, view in self.views.items()
+        )
+        same_size((left, first), (right, second))
+        height, width = first
+        side = window_side(self.params.matching)
+        if min(height, width) < side:
+            raise InputError(
+                f"{left} is {width}x{height} pixels, smaller than the matching window of {side}x{side}: give a larger "
+                "image or a smaller window"
+            )
+        halvings_of((height, width), self.params)
+
+
+def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
+    """Make the map that is asked for, and return what its sidecar holds."""
+    run = Run(thread_count(request.threads), progress)
+    suffixes, sidecar = request.check(), sidecar_path(request.output)
+    paths = [*request.maps.values(), sidecar]
+    folders = [path for role, path in request.maps.items() if suffixes[role] == ".zarr"]
+    roles = {sidecar: f"the sidecar of {request.output}"}
+    outputs = OutputSet(paths, request.inputs.values(), request.force, roles, folders)
+    request.check_views()
+    key = identity((request.left, request.right), request.params, request.axis, request.tile)
+    with (
+        opencv_threads(run.threads),
+        runner(request.scheduler, run.threads) as workers,
+        private_folder(request.output, key) as folder,
+        outputs as files,
+    ):
+        left, right = (
+            open_picture(view, name, os.path.join(folder, f"{name}.npy")) for name, view in request.views.items()
+        )
+        pictures = Pictures(left, right, request.params.photometry)
+        done = Job(folder, pictures, request.params, request.axis, request.tile, workers, run).done()
+        found = write(files, request.maps, suffixes, done.tiles, pictures.shape, run)
+        record = record_of(request, done, found, run, sidecar)
         files.write(sidecar, to_json(record).encode())
     return record
 
 
-def check_options(params: Params, tile: int, axis: str | None) -> None:
-    """Refuse options before any work."""
-    if axis not in ("x", "y", None):
-        raise ParameterError(f"axis must be x or y, not {axis!r}")
-    if params.photometry.pixel_aspect not in ("auto", 1):
-        raise ParameterError("parameter pixel_aspect cannot be used for tiles: give views with square pixels")
-    check("tile", tile, Whole(1, 2**16))
-    margin = margin_of(method_of(params))
-    if tile < margin:
-        raise ParameterError(f"tile must be at least the margin of a tile, {margin} px, not {tile}: give a larger tile")
-
-
-def check_views(left: Image | StrPath, right: Image | StrPath, params: Params) -> None:
-    """Refuse views that cannot be used, as far as their headers tell."""
-    names = [os.fspath(x) if isinstance(x, (str, os.PathLike)) else name for name, x in (("left", left), ("right", right))]
-    shapes = [check_picture(x, name) for name, x in (("left", left), ("right", right))]
-    same_size((names[0], shapes[0]), (names[1], shapes[1]))
-    height, width = shapes[0]
-    side = window_side(params.matching)
-    if min(height, width) < side:
-        raise InputError(f"{names[0]} is {width}x{height} pixels, smaller than the matching window of {side}x{side}")
-    halvings_of((height, width), params)
-
-
 @contextmanager
-def _runner(scheduler: Any, jobs: int) -> Iterator[Any]:
+def runner(scheduler: Any, jobs: int) -> Iterator[Any]:
+    """Who does the tiles."""
     if scheduler is None:
         yield Processes(jobs, available())
         return
@@ -149,14 +210,7 @@ def _runner(scheduler: Any, jobs: int) -> Iterator[Any]:
             cluster.client.close()
 
 
-def _opened(left: Image | StrPath, right: Image | StrPath, params: Params, folder: str) -> Pictures:
-    views = (
-        open_picture(view, name, os.path.join(folder, f"{name}.npy")) for name, view in (("left", left), ("right", right))
-    )
-    return Pictures(*views, params.photometry)
-
-
-def _written(
+def write(
     files: OutputSet, outputs: dict[str, str], suffixes: dict[str, str], mosaic: Mosaic, shape: Shape, run: Run
 ) -> dict[str, Any]:
     """Write the maps, and return the statistics of the disparities."""
@@ -191,23 +245,14 @@ class _Statistics:
         return {"min": float(self._low), "max": float(self._high), "nan": self._nan}
 
 
-def _record(
-    done: Finished,
-    found: dict[str, Any],
-    preset: str,
-    tile: int,
-    run: Run,
-    inputs: dict[str, str],
-    outputs: dict[str, str],
-    shape: Shape,
-) -> dict[str, Any]:
+def record_of(request: Request, done: Finished, found: dict[str, Any], run: Run, sidecar: str) -> dict[str, Any]:
     """What the sidecar holds: the entries of `Result.record`, and what concerns tiles."""
     plan = done.plan
     return {
-        **entries(outputs["disparity"], shape, found, plan.frame.axis),
-        "orientation": 1,
+        **entries(request.output, plan.frame.shape, found, plan.frame.axis),
+        "orientation": plan.frame.orientation,
         "axis_evidence": plan.evidence and plan.evidence.to_dict(),
-        "preset": preset,
+        "preset": request.preset,
         "parameters": plan.params.to_dict(),
         "searched": done.searched,
         "threads": run.threads,
@@ -218,11 +263,11 @@ def _record(
         "expected_error": plan.params.measures_error,
         "plan": plan.summary(),
         "tiles": {
-            "side": tile,
+            "side": request.tile,
             "margin": done.margin,
             "count": len(done.tiles.files),
             "megabytes": done.megabytes,
         },
-        "inputs": inputs,
-        "outputs": outputs,
+        "inputs": request.inputs,
+        "outputs": request.maps | {"sidecar": sidecar},
     }

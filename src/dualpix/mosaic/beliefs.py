@@ -81,7 +81,8 @@ def store(
 
 def stored(folder: str, number: int, measured: bool, curvatures: tuple[float, ...]) -> StoredBelief:
     """The belief that is in the folder."""
-    return StoredBelief(*map(Grid.of_npy, _paths(folder, number)), measured, curvatures)
+    A, B, d, textured = map(Grid.of_npy, _paths(folder, number))
+    return StoredBelief(A, B, d, textured, measured, curvatures)
 
 
 def _paths(folder: str, number: int) -> list[str]:

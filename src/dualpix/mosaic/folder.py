@@ -27,7 +27,7 @@ def identity(views: tuple[Image | StrPath, ...], params: Params, axis: str | Non
 def _digest(view: Image | StrPath) -> str:
     if not isinstance(view, (str, os.PathLike)):
         array = np.ascontiguousarray(view)
-        return key_of(array.shape, array.dtype.str, blake2b(memoryview(array).cast("B"), digest_size=20).hexdigest())
+        return key_of(array.shape, array.dtype.str, blake2b(array.data.cast("B"), digest_size=20).hexdigest())
     if os.path.isdir(view):
         return key_of([[path.name, file_digest(str(path))] for path in sorted(Path(view).rglob("*")) if path.is_file()])
     return file_digest(os.fspath(view))

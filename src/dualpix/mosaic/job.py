@@ -209,7 +209,7 @@ class Job:
     def _tasks(self, scale: Scale, tiles: Sequence[Any], files: Sequence[str] | None = None) -> list[TileTask]:
         code = version(), code_digest()
         return [
-            TileTask(index, scale, tile, files and files[index], code=code)
+            TileTask(index, scale, tile, files[index] if files else None, code=code)
             for index, tile in enumerate(tiles)
             if not (files and os.path.exists(files[index]))
         ]

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..camera.lens import NO_LENS
 from ..errors import ParameterError
@@ -96,8 +97,8 @@ def surveyed(planes: Planes, params: Params, shape: Shape, gains: Gains, axis: s
 
 def reduced(params: Params, halvings: int) -> Params:
     """The parameters of the reduced picture, whose exposure is set."""
-    scales, changed = params.scales, {"exposure": 0.0}
-    factor = 2**halvings
+    scales, factor = params.scales, 2**halvings
+    changed: dict[str, Any] = {"exposure": 0.0}
     if not isinstance(scales.range, str):
         changed["range"] = tuple(d / factor for d in scales.range)
     if not isinstance(scales.iterations, str):

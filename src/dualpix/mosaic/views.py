@@ -74,7 +74,8 @@ class Reduced:
 
 def all_of(views: Views, threads: int) -> Planes:
     """The whole planes of a small scale."""
-    return views.planes(*(slice(0, n) for n in views.shape), threads)
+    height, width = views.shape
+    return views.planes(slice(0, height), slice(0, width), threads)
 
 
 def prepared(views: Views, gains: Gains, axis: str, rows: slice, columns: slice, threads: int) -> Planes:
