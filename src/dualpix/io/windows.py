@@ -201,7 +201,7 @@ def _tiff_picture(path: str, data: Any) -> Picture | None:
             _check_upright(path, _tiff.header(data).orientation)
             rest = (3,) if page.samplesperpixel == 3 else ()
             shape = (int(page.imagelength), int(page.imagewidth), *rest)
-            if page.is_memmappable:
+            if page.is_contiguous:
                 dtype = page.dtype.newbyteorder(page.parent.byteorder)
                 return Plain(Grid(path, shape, dtype, page.dataoffsets[0]))
             piece = math.prod(page.tile if page.is_tiled else (page.rowsperstrip, page.imagewidth))
