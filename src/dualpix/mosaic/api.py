@@ -19,7 +19,7 @@ from ..method.memory import available
 from ..method.window import window_side
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Whole, check
-from ..run import Progress, Run, Step, opencv_threads, thread_count
+from ..run import Progress, Run, opencv_threads, thread_count
 from ..types import Image, Map, Shape, StrPath, same_size
 from .cluster import connected
 from .folder import identity, private_folder
@@ -171,7 +171,7 @@ class Request:
 
 def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
     """Make the map that is asked for, and return what its sidecar holds."""
-    run = Run(thread_count(request.threads), progress)
+    run = Run(thread_count(request.threads))
     suffixes, sidecar = request.check(), sidecar_path(request.output)
     paths = [*request.maps.values(), sidecar]
     folders = [path for role, path in request.maps.items() if suffixes[role] == ".zarr"]
@@ -189,7 +189,7 @@ def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
             open_picture(view, name, os.path.join(folder, f"{name}.npy")) for name, view in request.views.items()
         )
         pictures = Pictures(left, right, request.params.photometry)
-        done = Job(folder, pictures, request.params, request.axis, request.tile, workers, run).done()
+        done = Job(folder, pictures, request.params, request.axis, request.tile, workers, run, progress).done()
         found = write(files, request.maps, suffixes, done.tiles, pictures.shape, run)
         record = record_of(request, done, found, run, sidecar)
         files.write(sidecar, to_json(record).encode())
@@ -224,8 +224,6 @@ def write(
                     found.add(values)
                 return values
 
-            if run.progress:
-                run.progress(Step("writing", 1.0))
             write_tiled(files.temporary(path), suffixes[role], window, shape)
     return found.to_dict()
 

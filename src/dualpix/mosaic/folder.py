@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -42,29 +42,31 @@ def private_folder(output: str, key: str) -> Iterator[str]:
     """
     place = os.path.realpath(output)
     folder = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.dualpix-tiles")
-    with suppress(OSError):
-        if Path(folder, KEY).read_text(encoding="ascii") != key:
-            shutil.rmtree(folder)
-    is_new = not os.path.exists(folder)
     try:
         os.makedirs(folder, exist_ok=True)
-        Path(folder, KEY).write_text(key, encoding="ascii")
     except OSError as error:
         raise OutputError(f"{folder}: this folder cannot be made ({error.strerror}): choose another place") from None
-    try:
-        with _locked(folder):
-            _remove_parts(folder)
+    with _locked(folder):
+        is_new = _cleared(Path(folder), key)
+        try:
             yield folder
-    except DualpixError:
-        if is_new:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
+        except DualpixError:
+            if is_new:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_parts(folder: str) -> None:
-    for path in Path(folder).glob("*.part"):
-        path.unlink(missing_ok=True)
+def _cleared(folder: Path, key: str) -> bool:
+    """Remove what is of no use: half-written files, and all of another job. Returns whether nothing is left."""
+    named = folder / KEY
+    ours = named.is_file() and named.read_text(encoding="utf-8", errors="replace") == key
+    for path in folder.iterdir():
+        if not ours or path.suffix == ".part":
+            path.unlink()
+    if not ours:
+        named.write_text(key, encoding="utf-8")
+    return not ours
 
 
 @contextmanager

@@ -16,13 +16,15 @@ from ..method.brightness import Gains
 from ..method.plan import Plan
 from ..method.search import Span
 from ..params import Params
-from ..run import Run, Step
+from ..run import Progress, Run, Step
 from ..types import Planes
 from ..version import version
 from .beliefs import StoredBelief, layers_of, store, stored
 from .survey import halvings_of, margin_of, surveyed
 from .views import Brightness, Pictures, Reduced, Views, all_of, halve
 from .work import Answer, Mosaic, Scale, TileTask
+
+MEASURING = 0.4  # share of the work on a scale
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ class Job:
     runner : Runner
         Who does the tiles.
     run : Run
-        Threads of this process, progress and clock.
+        Threads of this process, and the clock.
+    progress : callable or None
+        Called with a `Step` when a tile has ended.
     """
 
     folder: str
@@ -82,15 +86,18 @@ class Job:
     side: int
     runner: Runner
     run: Run
+    progress: Progress | None = None
     _megabytes: float = field(default=0.0, init=False)
+    _halvings: int = field(default=0, init=False)
 
     def done(self) -> Finished:
         """Do what is not done yet: a coarse belief of the whole, then every finer scale by tiles."""
         halvings = halvings_of(self.pictures.shape, self.params)
+        self._halvings = halvings
+        self._say("reducing", halvings, 0)
         with self.run.stage("reduce"):
             views, gains = self._views(halvings)
-        with self.run.stage("coarse"):
-            plan, belief, notes = self._coarse(views[halvings], halvings, gains)
+        plan, belief, notes = self._coarse(views[halvings], halvings, gains)
         for number in range(halvings - 1, -1, -1):
             here = plan
             for _ in range(number):
@@ -170,7 +177,7 @@ class Job:
 
         def measure() -> float:
             tiles = scale.tiles(self.side, self._margins(scale)[0])
-            answers = self._run(f"measuring 1/{2**number}", self._tasks(scale, tiles))
+            answers = self._run("measuring", number, (0, MEASURING), self._tasks(scale, tiles))
             height, width = scale.shape
             return sum(answer.curvature for answer in answers) / (height * width)
 
@@ -185,7 +192,7 @@ class Job:
         places = [(tile.columns, tile.rows) if turned else (tile.rows, tile.columns) for tile in tiles]
         merged = number and os.path.exists(self._path(f"belief-{number}.json"))
         if not merged:
-            self._run(f"tiles 1/{2**number}", self._tasks(scale, tiles, files))
+            self._run("solving", number, (MEASURING, 1), self._tasks(scale, tiles, files))
         return Mosaic(places, files)
 
     def _merged(self, number: int, scale: Scale, mosaic: Mosaic) -> StoredBelief:
@@ -214,18 +221,30 @@ class Job:
             if not (files and os.path.exists(files[index]))
         ]
 
-    def _run(self, name: str, tasks: list[TileTask]) -> list[Answer]:
-        """The answers in the order of the tasks, so that sums do not depend on the runner."""
+    def _run(self, name: str, number: int, share: tuple[float, float], tasks: list[TileTask]) -> list[Answer]:
+        """The answers in the order of the tasks, so that sums do not depend on the runner.
+
+        They are that share, from and to, of the work on scale `number`.
+        """
         answers: list[Answer] = []
+        begin, end = share
         with closing(self.runner.run(tasks)) as found:
             for answer in found:
                 if answer.error is not None:
                     raise _refusal(answer)
                 answers.append(answer)
                 self._megabytes = max(self._megabytes, answer.megabytes)
-                if self.run.progress:
-                    self.run.progress(Step(name, len(answers) / len(tasks), len(answers), len(tasks), "tile"))
+                done = len(answers) / len(tasks)
+                self._say(name, number, begin + (end - begin) * done, len(answers), len(tasks))
         return sorted(answers)
+
+    def _say(self, name: str, number: int, done: float, tile: int = 0, tiles: int = 0) -> None:
+        """Report a step of scale `number`, of whose work that share is done. Scale 0 is the finest."""
+        if self.progress:
+            coarser = sum(4.0**-other for other in range(number + 1, self._halvings + 1))
+            total = sum(4.0**-other for other in range(self._halvings + 1))
+            share = (coarser + done * 4.0**-number) / total
+            self.progress(Step(f"{name}, 1/{2**number}", share, tile, tiles, "tile"))
 
     # ---- the folder ------------------------------------------------------------------------------
 
