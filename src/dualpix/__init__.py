@@ -10,7 +10,6 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import baselines, filters, metrics, render
-    from .batches.api import batch
     from .camera.calibrate import calibrate
     from .camera.lens import Calibration
     from .camera.lens_file import read_calibration
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from .camera.simulation import simulate
     from .io import read_map, read_pair, write_map
     from .io.captures import read_capture
+    from .many import batch, tiles
     from .method.api import disparity
     from .method.result import Result
-    from .mosaic.api import tiles
     from .params import Params, preset
 
     __version__: str
