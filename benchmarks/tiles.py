@@ -80,7 +80,7 @@ def as_tiles(task: tuple[str, str, str, str, int, bool]) -> dict[str, Any]:
     if dask:
         from distributed import Client
 
-        with Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        with Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
             record = dualpix.tiles(left, right, output, preset, tile=tile, scheduler=client, force=True)
     else:
         record = dualpix.tiles(left, right, output, preset, tile=tile, force=True)

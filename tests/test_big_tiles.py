@@ -123,7 +123,7 @@ def test_dask_workers_and_processes_give_the_same_bytes(files, tmp_path, monkeyp
     distributed = pytest.importorskip("distributed")
     monkeypatch.undo()
     monkeypatch.setattr(survey, "WHOLE", SHAPE[0] * SHAPE[1] // 12)
-    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
         dualpix.tiles(*files, tmp_path / "dask.tif", tile=TILE, scheduler=client, **SETTINGS)
         assert client.status == "running"
     record = dualpix.tiles(*files, tmp_path / "map.tif", tile=TILE, threads=2, **SETTINGS)

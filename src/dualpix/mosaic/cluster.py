@@ -48,7 +48,9 @@ def connected(scheduler: Any, jobs: int) -> tuple[Cluster, bool]:
     if not isinstance(scheduler, str):
         return Cluster(scheduler), False
     if scheduler == "local":
-        return Cluster(Client(n_workers=jobs, threads_per_worker=1, dashboard_address=None, set_as_default=False)), True
+        return Cluster(
+            Client(n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0", set_as_default=False)
+        ), True
     try:
         return Cluster(Client(scheduler, timeout=PATIENCE, set_as_default=False)), True
     except (OSError, ValueError, TypeError):
