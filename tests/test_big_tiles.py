@@ -124,8 +124,8 @@ def test_dask_workers_and_processes_give_the_same_bytes(files, tmp_path, monkeyp
     monkeypatch.undo()
     monkeypatch.setattr(survey, "WHOLE", SHAPE[0] * SHAPE[1] // 12)
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
-        dualpix.tiles(*files, tmp_path / "dask.tif", tile=TILE, scheduler=client, **SETTINGS)
-        assert client.status == "running"
+        address = client.scheduler.address
+        dualpix.tiles(*files, tmp_path / "dask.tif", tile=TILE, scheduler=address, **SETTINGS)
     record = dualpix.tiles(*files, tmp_path / "map.tif", tile=TILE, threads=2, **SETTINGS)
     assert (tmp_path / "dask.tif").read_bytes() == (tmp_path / "map.tif").read_bytes()
     assert 20 < record["tiles"]["megabytes"] < 1000
@@ -234,7 +234,7 @@ def test_views_cut_short_are_refused(call, scene, tmp_path):
 
 
 def test_a_worker_with_other_code_is_refused(monkeypatch):
-    task = work.TileTask(3, None, None, code=("0.0.9", "abc"))
+    task = work.TileTask(3, None, None, "unused", code=("0.0.9", "abc"))
     answer = task.run()
     assert "0.0.9 abc" in answer.error
     assert dualpix.__version__ in answer.error

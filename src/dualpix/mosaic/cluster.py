@@ -24,7 +24,7 @@ class Cluster:
 
         waiting = {self.client.submit(_run, task, pure=False, retries=RETRIES): task for task in tasks}
         try:
-            for future in as_completed(list(waiting)):
+            for future in as_completed(list(waiting), loop=self.client.loop):
                 task = waiting.pop(future)
                 yield future.result() if future.status == "finished" else task.failed(str(future.exception()))
         finally:

@@ -7,6 +7,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..batches.runner import Runner
 from ..batches.versions import code_digest
 from ..errors import InputError
@@ -15,6 +17,7 @@ from ..io.grids import Grid
 from ..method.brightness import Gains
 from ..method.plan import Plan
 from ..method.search import Span
+from ..method.tiles import Tile
 from ..params import Params
 from ..run import Progress, Run, Step
 from ..types import Planes
@@ -177,9 +180,10 @@ class Job:
 
         def measure() -> float:
             tiles = scale.tiles(self.side, self._margins(scale)[0])
-            answers = self._run("measuring", number, (0, MEASURING), self._tasks(scale, tiles))
+            files = self._files("sum", number, tiles)
+            self._run("measuring", number, (0, MEASURING), self._tasks(scale, tiles, files))
             height, width = scale.shape
-            return sum(answer.curvature for answer in answers) / (height * width)
+            return sum(float(np.load(file).item()) for file in files) / (height * width)
 
         mean = self._once(f"curvature-{number}.json", measure)
         return replace(scale, plan=replace(scale.plan, curvatures=(mean,)))
@@ -187,7 +191,7 @@ class Job:
     def _solved(self, number: int, scale: Scale) -> Mosaic:
         """The tiles of a scale."""
         tiles = scale.tiles(self.side, self._margin(scale))
-        files = [self._path(f"tile-{number}-{index}.npy") for index in range(len(tiles))]
+        files = self._files("tile", number, tiles)
         turned = scale.is_finest and scale.plan.frame.axis == "y"
         places = [(tile.columns, tile.rows) if turned else (tile.rows, tile.columns) for tile in tiles]
         merged = number and os.path.exists(self._path(f"belief-{number}.json"))
@@ -213,30 +217,27 @@ class Job:
                 os.remove(file)
         return stored(self.folder, number, measured, curvatures)
 
-    def _tasks(self, scale: Scale, tiles: Sequence[Any], files: Sequence[str] | None = None) -> list[TileTask]:
+    def _files(self, name: str, number: int, tiles: Sequence[Tile]) -> list[str]:
+        return [self._path(f"{name}-{number}-{index}.npy") for index in range(len(tiles))]
+
+    def _tasks(self, scale: Scale, tiles: Sequence[Tile], files: Sequence[str]) -> list[TileTask]:
+        """A task for every tile that has no file yet."""
         code = version(), code_digest()
         return [
-            TileTask(index, scale, tile, files[index] if files else None, code=code)
-            for index, tile in enumerate(tiles)
-            if not (files and os.path.exists(files[index]))
+            TileTask(index, scale, tile, file, code=code)
+            for index, (tile, file) in enumerate(zip(tiles, files, strict=True))
+            if not os.path.exists(file)
         ]
 
-    def _run(self, name: str, number: int, share: tuple[float, float], tasks: list[TileTask]) -> list[Answer]:
-        """The answers in the order of the tasks, so that sums do not depend on the runner.
-
-        They are that share, from and to, of the work on scale `number`.
-        """
-        answers: list[Answer] = []
+    def _run(self, name: str, number: int, share: tuple[float, float], tasks: list[TileTask]) -> None:
+        """Run tasks, which are that share, from and to, of the work on scale `number`."""
         begin, end = share
         with closing(self.runner.run(tasks)) as found:
-            for answer in found:
+            for ended, answer in enumerate(found, 1):
                 if answer.error is not None:
                     raise _refusal(answer)
-                answers.append(answer)
                 self._megabytes = max(self._megabytes, answer.megabytes)
-                done = len(answers) / len(tasks)
-                self._say(name, number, begin + (end - begin) * done, len(answers), len(tasks))
-        return sorted(answers)
+                self._say(name, number, begin + (end - begin) * ended / len(tasks), ended, len(tasks))
 
     def _say(self, name: str, number: int, done: float, tile: int = 0, tiles: int = 0) -> None:
         """Report a step of scale `number`, of whose work that share is done. Scale 0 is the finest."""

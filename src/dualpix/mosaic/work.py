@@ -12,7 +12,7 @@ from ..batches.process import peak_megabytes
 from ..batches.versions import code_digest
 from ..camera.lens import NO_LENS
 from ..errors import DualpixError, sentence
-from ..io.grids import Grid, save
+from ..io.grids import Array, Grid, save
 from ..method.finish import finish
 from ..method.frame import Frame
 from ..method.memory import gigabytes
@@ -36,8 +36,6 @@ class Answer(NamedTuple):
     ----------
     number : int
         Its number.
-    curvature : float
-        The sum of its curvatures, if they were measured.
     megabytes : float
         The peak of memory of the process so far.
     error : str or None
@@ -47,7 +45,6 @@ class Answer(NamedTuple):
     """
 
     number: int
-    curvature: float = 0.0
     megabytes: float = 0.0
     error: str | None = None
     is_input: bool = False
@@ -89,10 +86,10 @@ class Scale:
         planes = prepared(self.views, self.plan.gains, self.plan.frame.axis, rows, columns, threads)
         return planes, self.coarser.window(*tile.coarser)
 
-    def curvature(self, tile: Tile, run: Run) -> float:
-        """The sum of the curvatures of the evidence of a tile."""
+    def curvature(self, tile: Tile, run: Run) -> Array:
+        """The sum of the curvatures of the evidence of a tile, as an array."""
         evidence = evidence_of(*self.part(tile, run.threads), self.plan, run)
-        return float(evidence.A[tile.inner].sum(dtype=np.float64))
+        return evidence.A[tile.inner].sum(dtype=np.float64, keepdims=True)
 
     def solved(self, tile: Tile, run: Run) -> Map:
         """The layers of a tile without its margin: those of a belief, or disparity and confidence if it is finished.
@@ -113,12 +110,12 @@ class Scale:
 
 @dataclass(frozen=True)
 class TileTask:
-    """A tile to measure or, if there is a file to write, to solve; see `batches.runner.Task`."""
+    """A tile to measure, if the plan has no curvature yet, or to solve; see `batches.runner.Task`."""
 
     number: int
     scale: Scale
     tile: Tile
-    file: str | None = None
+    file: str
     threads: int = 1
     code: tuple[str, str] = ("", "")
 
@@ -130,13 +127,11 @@ class TileTask:
                 return self.failed(
                     f"a worker has dualpix {' '.join(here)}, but here it is {' '.join(self.code)}: install the same"
                 )
-            run, curvature = Run(self.threads), 0.0
-            with opencv_threads(self.threads):
-                if self.file is None:
-                    curvature = self.scale.curvature(self.tile, run)
-                elif not os.path.exists(self.file):
-                    save(self.file, self.scale.solved(self.tile, run))
-            return Answer(self.number, curvature, peak_megabytes())
+            if not os.path.exists(self.file):
+                do = self.scale.solved if self.scale.plan.curvatures else self.scale.curvature
+                with opencv_threads(self.threads):
+                    save(self.file, do(self.tile, Run(self.threads)))
+            return Answer(self.number, peak_megabytes())
         except Exception as error:  # the answer says what is wrong
             return self.failed(sentence(error))._replace(is_input=isinstance(error, DualpixError))
 
