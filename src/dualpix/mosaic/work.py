@@ -89,7 +89,7 @@ class Scale:
     def curvature(self, tile: Tile, run: Run) -> Array:
         """The sum of the curvatures of the evidence of a tile, as an array."""
         evidence = evidence_of(*self.part(tile, run.threads), self.plan, run)
-        return evidence.A[tile.inner].sum(dtype=np.float64, keepdims=True)
+        return np.asarray(evidence.A[tile.inner].sum(dtype=np.float64, keepdims=True))
 
     def solved(self, tile: Tile, run: Run) -> Map:
         """The layers of a tile without its margin: those of a belief, or disparity and confidence if it is finished.
