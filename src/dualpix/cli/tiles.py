@@ -79,9 +79,9 @@ def tiles(
     \b
     Examples:
       dualpix tiles left.tif right.tif -o map.tif
-      dualpix tiles left.tif right.tif -o map.tif --confidence sure.tif --tile 4096
+      dualpix tiles left.tif right.tif -o map.tif --tile 4096
       dualpix tiles left.npy right.npy -o map.zarr --range -20 40
-      dualpix tiles left.tif right.tif -o map.tif --scheduler tcp://10.0.0.5:8786
+      dualpix tiles left.tif right.tif -o map.tif --scheduler tcp://host:8786
     """
     from ..mosaic.api import Request, make
     from ..params import chosen
