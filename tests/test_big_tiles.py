@@ -16,6 +16,7 @@ from dualpix.io.grids import Grid, save, written
 from dualpix.io.windows import Pieces, Plain, open_picture
 from dualpix.method.brightness import Part, enlarged
 from dualpix.mosaic import api, job, survey, views, work
+from dualpix.mosaic.folder import private_folder
 from dualpix.params import preset
 from dualpix.types import Planes, halved
 
@@ -182,6 +183,16 @@ def test_another_job_does_not_use_these_tiles(files, tmp_path, monkeypatch):
     (kept / "tile-0-0.npy").write_bytes(b"nonsense")
     dualpix.tiles(*files, tmp_path / "map.tif", tile=TILE, **SETTINGS)
     assert not kept.exists()
+
+
+def test_a_second_job_stays_out(tmp_path):
+    out = str(tmp_path / "map.tif")
+    with private_folder(out, "first") as folder:
+        Path(folder, "tile-0-0.npy").write_bytes(b"work")
+        with pytest.raises(dualpix.OutputError, match="is at work here"), private_folder(out, "second"):
+            pass
+        assert Path(folder, "tile-0-0.npy").exists()
+    assert not Path(folder).exists()
 
 
 # ---- bad input -----------------------------------------------------------------------------------

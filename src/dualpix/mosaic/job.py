@@ -145,7 +145,7 @@ class Job:
 
         def solve() -> dict[str, Any]:
             planes, shape = all_of(views, self.run.threads), self.pictures.shape
-            coarse = surveyed(planes, self.params, shape, gains, self.axis, self.run)
+            coarse = surveyed(planes, number, self.params, shape, gains, self.axis, self.run)
             del planes
             belief, layers = coarse.belief, layers_of(coarse.belief)
             measured, curvatures = belief.signs is not None, belief.curvatures

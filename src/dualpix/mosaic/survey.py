@@ -65,13 +65,15 @@ def margin_of(method: Method, limits: tuple[int, int] = (-1, 1)) -> int:
     return margin
 
 
-def surveyed(planes: Planes, params: Params, shape: Shape, gains: Gains, axis: str | None, run: Run) -> Coarse:
+def surveyed(
+    planes: Planes, halvings: int, params: Params, shape: Shape, gains: Gains, axis: str | None, run: Run
+) -> Coarse:
     """Decide on the reduced planes, and solve them. They are used up.
 
     Parameters
     ----------
-    planes
-        The reduced planes, without gains.
+    planes, halvings
+        The reduced planes, without gains, and how often they were halved.
     params
         The parameters of the whole picture.
     shape
@@ -81,7 +83,6 @@ def surveyed(planes: Planes, params: Params, shape: Shape, gains: Gains, axis: s
     axis : "x", "y" or None
         As for `dualpix.disparity`.
     """
-    halvings = round(math.log2(shape[0] / planes.left.shape[0])) if shape[0] > 1 else 0
     apply_gains(planes, gains)
     small = planes.left.shape[0], planes.left.shape[1]
     pyramid = Pyramid(planes, Frame(small))
