@@ -10,7 +10,6 @@ from .errors import DualpixError, InputError, OutputError, ParameterError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import baselines, filters, metrics, render
-    from .batches.api import batch
     from .camera.calibrate import calibrate
     from .camera.lens import Calibration
     from .camera.lens_file import read_calibration
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from .camera.simulation import simulate
     from .io import read_map, read_pair, write_map
     from .io.captures import read_capture
+    from .many import batch, tiles
     from .method.api import disparity
     from .method.result import Result
     from .params import Params, preset
@@ -41,6 +41,7 @@ _HOMES = {
     "read_map": "io",
     "read_pair": "io",
     "simulate": "camera.simulation",
+    "tiles": "mosaic.api",
     "write_map": "io",
 }
 
@@ -68,6 +69,7 @@ __all__ = [
     "read_pair",
     "render",
     "simulate",
+    "tiles",
     "write_map",
 ]
 

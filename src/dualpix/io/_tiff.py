@@ -77,7 +77,7 @@ def _pixels(data: bytes, page: Any, number: int = 0) -> Image:
     return _expand(page, np.moveaxis(image, 0, -1) if page.planarconfig == _SEPARATE_PLANES else image)
 
 
-def _check_extent(data: bytes, page: Any) -> None:
+def _check_extent(data: Bytes, page: Any) -> None:
     # tifffile fills missing strips and tiles with zeros.
     spans = list(zip(page.dataoffsets, page.databytecounts, strict=True))
     complete = len(spans) == math.prod(page.chunked)
@@ -119,6 +119,22 @@ def _expand(page: Any, image: Image) -> Image:
     if page.photometric == _WHITE_IS_ZERO and image.dtype.kind == "u":
         image = np.iinfo(image.dtype).max - image
     return image
+
+
+@contextmanager
+def readable_page(data: Bytes) -> Iterator[Any]:
+    """Open the page that holds the image if its strips or tiles can be decoded one by one; else None."""
+    with _page(data) as page:
+        _check_extent(data, page)
+        plain = (
+            page.compression in _PLAIN_COMPRESSIONS
+            and page.predictor in _PLAIN_PREDICTORS
+            and page.photometric in (_BLACK_IS_ZERO, _RGB)
+            and page.planarconfig != _SEPARATE_PLANES
+            and page.bitspersample >= 8
+            and not page.extrasamples
+        )
+        yield page if plain else None
 
 
 def is_raw(data: Bytes) -> bool:

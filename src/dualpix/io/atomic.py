@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -59,6 +60,8 @@ class OutputSet:
         Replace files that exist.
     roles
         How errors explain paths that the user did not name, such as ``{"map.json": "the sidecar of map.tiff"}``.
+    folders
+        Those of the paths that are folders, such as Zarr arrays.
 
     Raises
     ------
@@ -73,8 +76,10 @@ class OutputSet:
         inputs: Iterable[StrPath] = (),
         force: bool = False,
         roles: Mapping[str, str] | None = None,
+        folders: Iterable[StrPath] = (),
     ) -> None:
         self._force = force
+        self._folders = {os.path.realpath(path) for path in folders}
         self._roles = roles or {}
         self._targets: dict[str, str] = {}
         self._written: dict[str, str] = {}  # target: temporary file
@@ -90,14 +95,19 @@ class OutputSet:
 
     def write(self, path: StrPath, data: bytes | memoryview) -> None:
         """Keep the data of one of the paths until the end of the ``with`` block."""
-        target = self._targets[os.fspath(path)]
-        temporary = os.path.join(os.path.dirname(target), f".dualpix-{secrets.token_hex(8)}.part")
-        self._written[target] = temporary
+        temporary = self.temporary(path)
         try:
             with open(temporary, "xb") as file:
                 file.write(data)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def temporary(self, path: StrPath) -> str:
+        """Return the name of a new file or folder that becomes one of the paths at the end of the ``with`` block."""
+        target = self._targets[os.fspath(path)]
+        temporary = os.path.join(os.path.dirname(target), f".dualpix-{secrets.token_hex(8)}.part")
+        self._written[target] = temporary
+        return temporary
 
     def remove(self, path: StrPath) -> None:
         """Remove one of the paths at the end of the ``with`` block, if it exists."""
@@ -116,11 +126,13 @@ class OutputSet:
         finally:
             for temporary in self._written.values():
                 with suppress(OSError):
-                    os.remove(temporary)
+                    remove(temporary)
 
     def _put_in_place(self) -> None:
         for target, temporary in self._written.items():
             try:
+                if os.path.isdir(temporary):
+                    remove(target)  # only an empty folder could be replaced
                 os.replace(temporary, target)
             except OSError as error:
                 raise OutputError(f"{target}: cannot be written: {error.strerror}") from error
@@ -150,9 +162,9 @@ class OutputSet:
             return
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
-        if stat.S_ISDIR(mode):
+        if stat.S_ISDIR(mode) and target not in self._folders:
             raise OutputError(f"{self._name(path)} is a folder: add a file name")
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(mode) and target not in self._folders:
             raise OutputError(f"{self._name(path)} is not a regular file: choose another output")
         if not self._force:
             raise OutputError(f"{self._name(path)} exists already: choose another name, or --force to replace it")
@@ -160,6 +172,14 @@ class OutputSet:
     def _name(self, path: StrPath) -> str:
         role = self._roles.get(os.fspath(path))
         return f"{path}, {role}," if role else f"{path}:"
+
+
+def remove(path: StrPath) -> None:
+    """Remove a file, or a folder with all it holds. Nothing happens if it does not exist."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.remove(path)
 
 
 def _same(path: StrPath, other: StrPath) -> bool:

@@ -47,15 +47,22 @@ def map_record(path: StrPath, values: Map, axis: str, flipped: bool = False) -> 
     flipped
         Whether the map was turned by an EXIF orientation that reverses that direction.
     """
+    return entries(path, values.shape, statistics(values), axis, flipped)
+
+
+def entries(
+    path: StrPath, shape: tuple[int, ...], found: dict[str, Any], axis: str, flipped: bool = False
+) -> dict[str, Any]:
+    """Return the same for a map that is not in memory: `shape` is its shape and `found` are its `statistics`."""
     return {
         "dualpix": version(),
         "map": os.path.basename(path),
         "axis": axis,
         "sign": SIGN[axis, flipped],
         "unit": "pixels of the input",
-        "width": values.shape[1],
-        "height": values.shape[0],
-        "disparity": statistics(values),
+        "width": shape[1],
+        "height": shape[0],
+        "disparity": found,
     }
 
 

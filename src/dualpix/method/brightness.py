@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,23 +91,55 @@ def _quarter(view: Map) -> Map:
 
 def brightness(plane: Map) -> float:
     """The 99th percentile of the intensities, from a sample; never 0, nor far below the brightest."""
-    step = max(1, math.isqrt(plane.size // 100_000))
-    return max(float(np.quantile(plane[::step, ::step], 0.99)), float(plane.max()) / 64, 1e-6)
+    step = sampling(plane.size)
+    return brightness_of(plane[::step, ::step], float(plane.max()))
 
 
-def apply_gains(planes: Planes, gains: Gains) -> None:
-    """Multiply the planes by their gains, in place."""
-    import cv2
+def sampling(size: int) -> int:
+    """Every so many-th row and column of a plane of that size is looked at."""
+    return max(1, math.isqrt(size // 100_000))
 
+
+def brightness_of(sample: Map, most: float) -> float:
+    """The brightness of a plane that is known by a sample and its largest intensity."""
+    return max(float(np.quantile(sample, 0.99)), most / 64, 1e-6)
+
+
+class Part(NamedTuple):
+    """Where a part of a plane is: the shape of the whole plane, and the rows and columns of the part."""
+
+    shape: tuple[int, ...]
+    rows: slice
+    columns: slice
+
+
+def apply_gains(planes: Planes, gains: Gains, part: Part | None = None) -> None:
+    """Multiply the planes, or the part of them that they are, by their gains, in place."""
     left, right, guide = planes
     if gains.right is not None:
-        height, width = right.shape
-        right *= cv2.resize(gains.right, (width, height), interpolation=cv2.INTER_LINEAR)
+        right *= enlarged(gains.right, part or Part(right.shape, *(slice(0, n) for n in right.shape)))
     if gains.views != 1:
         left *= gains.views
         right *= gains.views
     if gains.guide != 1:
         guide *= gains.guide
+
+
+def enlarged(grid: Map, part: Part) -> Map:
+    """A part of a small grid at the size of the whole plane, by linear interpolation."""
+    import cv2
+
+    (height, width), rows, columns = part
+    if rows == slice(0, height) and columns == slice(0, width):
+        return np.asarray(cv2.resize(grid, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+    for axis, (n, at) in enumerate(((height, rows), (width, columns))):
+        # pixel x of n lies at (x + 1/2) m / n - 1/2 of the m pixels of the grid
+        m = grid.shape[axis]
+        place = np.clip((np.arange(at.start, at.stop) + 0.5) * (m / n) - 0.5, 0, m - 1)
+        low = np.minimum(place.astype(int), max(m - 2, 0))
+        t = np.expand_dims((place - low).astype(np.float32), 1 - axis)
+        grid = grid.take(low, axis) * (1 - t) + grid.take(np.minimum(low + 1, m - 1), axis) * t
+    return grid
 
 
 def copied(planes: Planes, gains: Gains) -> Planes:

@@ -3,7 +3,7 @@
 The numbers are declared beside the stages: `match.margin`, `aggregate.margin`, `confidence.margin` and
 `filters.post.margin`. `kinds.DualPixel.margins` and `kinds.Stereo.margins` put them together.
 
-`tiles` needs them to solve a tile alone. So far only tests and benchmarks do that; the pipeline solves whole pictures.
+`tiles` needs them to solve a tile alone.
 """
 
 from typing import NamedTuple
@@ -21,3 +21,10 @@ class Margins(NamedTuple):
     def solving(self) -> int | None:
         """The margin of `solve`: messages come from pixels that need whole windows themselves."""
         return None if self.matching is None or self.aggregation is None else self.matching + self.aggregation
+
+    @property
+    def all(self) -> int | None:
+        """The margin of a finished tile: each stage needs what the stages before it have made."""
+        if self.solving is None or self.confidence is None or self.filter is None:
+            return None
+        return self.solving + self.confidence + self.filter

@@ -1,7 +1,7 @@
 """Tiles of a picture: how to cut them, and how to solve one alone.
 
-A tile needs a margin (see `margins`), the plan of the whole picture, and the belief of its next coarser scale. So far
-only tests and benchmarks solve tiles; the pipeline solves whole pictures, large ones, too.
+A tile needs a margin (see `margins`), the plan of the whole picture, and the belief of its next coarser scale. The
+package `mosaic` does this for pictures that are too large to be solved whole.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from ..types import Parabolas, Planes
 from .frame import Frame
 from .margins import Margins
 from .plan import Plan
-from .scales import Pyramid
+from .scales import Level, Pyramid
 from .search import searched
-from .solve import solve
+from .solve import gather, solve, without_map
 
 
 class Tile(NamedTuple):
@@ -26,6 +26,19 @@ class Tile(NamedTuple):
     columns: slice
     outer_rows: slice
     outer_columns: slice
+
+    @property
+    def inner(self) -> tuple[slice, slice]:
+        """The rows and columns without the margin, in the part with it."""
+        both = (self.rows, self.outer_rows), (self.columns, self.outer_columns)
+        rows, columns = (slice(own.start - outer.start, own.stop - outer.start) for own, outer in both)
+        return rows, columns
+
+    @property
+    def coarser(self) -> tuple[slice, slice]:
+        """The rows and columns with the margin at the next coarser scale."""
+        rows, columns = (slice(at.start // 2, (at.stop + 1) // 2) for at in (self.outer_rows, self.outer_columns))
+        return rows, columns
 
 
 def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
@@ -60,13 +73,18 @@ def solve_tile(planes: Planes, coarser: Parabolas, plan: Plan, tile: Tile, run: 
     plan : Plan
         `Plan.finest` of the whole picture, with the mean curvature of that scale.
     """
-    rows, columns = tile.outer_rows, tile.outer_columns
-    part = planes.cropped(rows, columns)
-    below = coarser.cropped(*(slice(outer.start // 2, (outer.stop + 1) // 2) for outer in (rows, columns)))
+    part = planes.cropped(tile.outer_rows, tile.outer_columns)
+    below = coarser.cropped(*tile.coarser)
+    return solve_part(part, below, plan, run).cropped(*tile.inner)
+
+
+def solve_part(part: Planes, coarser: Parabolas, plan: Plan, run: Run | None = None) -> Parabolas:
+    """The belief of a tile and its margin, from the planes and the coarser belief of just that part."""
     height, width = part.left.shape
-    belief = solve(Pyramid(part, Frame((height, width))), plan, coarser=below, run=run)
-    inner = (
-        slice(own.start - outer.start, own.stop - outer.start)
-        for own, outer in ((tile.rows, rows), (tile.columns, columns))
-    )
-    return belief.cropped(*inner)
+    return solve(Pyramid(part, Frame((height, width))), plan, coarser=coarser, run=run)
+
+
+def evidence_of(part: Planes, coarser: Parabolas, plan: Plan, run: Run) -> Parabolas:
+    """The evidence of a tile and its margin, which gives the mean curvature. Its margin may be that of matching."""
+    span = plan.search.at(1, coarser, run.threads)
+    return gather(Level(part), span, plan.method, without_map(coarser, plan.span), (), run)

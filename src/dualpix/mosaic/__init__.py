@@ -1,0 +1,1 @@
+"""One huge picture as tiles: a coarse belief of the whole, then every finer scale tile by tile."""

@@ -1,0 +1,119 @@
+"""The plan of a huge picture, decided on a reduced scale, and the belief of that scale."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..camera.lens import NO_LENS
+from ..errors import ParameterError
+from ..method.brightness import Gains, apply_gains
+from ..method.frame import Frame
+from ..method.kinds import Method, method_of
+from ..method.plan import Plan
+from ..method.scales import PASSES, Pyramid, passes_of
+from ..method.solve import solve
+from ..method.survey import Wishes, survey
+from ..params import Params
+from ..run import Run
+from ..types import Pair, Parabolas, Planes, Shape
+
+WHOLE = 2**23  # px: the finest scale that is solved as a whole has no more
+
+
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """The plan of the whole picture, the belief of a coarse scale, and what the user should know."""
+
+    plan: Plan
+    belief: Parabolas
+    notes: tuple[str, ...]
+
+
+def halvings_of(shape: Shape, params: Params) -> int:
+    """How often the picture is halved before it is solved as a whole; once or more.
+
+    Raises
+    ------
+    ParameterError
+        If the parameters give too few scales for that.
+    """
+    height, width = shape
+    halvings = max(math.ceil(math.log2(max(height * width / WHOLE, 1)) / 2), 1)
+    scales = len(passes_of(params.scales.iterations, (height, width)))
+    if scales <= halvings:
+        raise ParameterError(
+            f"a picture of {width}x{height} pixels as tiles needs {halvings + 1} scales or more, not {scales}: give "
+            f"more iterations, or use dualpix disparity"
+        )
+    return halvings
+
+
+def margin_of(method: Method, limits: tuple[int, int] = (-1, 1)) -> int:
+    """The margin of finished tiles, px.
+
+    Raises
+    ------
+    ParameterError
+        If the method looks at the whole picture, so that it cannot work by tiles.
+    """
+    margin = method.margins(range(limits[0], limits[1] + 1)).all
+    if margin is None or method.params.smoothing.filter != "none":
+        raise ParameterError(
+            "these parameters need the whole picture and cannot be used for tiles: choose the preset auto, without a "
+            "filter, or use dualpix disparity"
+        )
+    return margin
+
+
+def surveyed(
+    planes: Planes, halvings: int, params: Params, shape: Shape, gains: Gains, axis: str | None, run: Run
+) -> Coarse:
+    """Decide on the reduced planes, and solve them. They are used up.
+
+    Parameters
+    ----------
+    planes, halvings
+        The reduced planes, without gains, and how often they were halved.
+    params
+        The parameters of the whole picture.
+    shape
+        Its size.
+    gains
+        Its exposure.
+    axis : "x", "y" or None
+        As for `dualpix.disparity`.
+    """
+    apply_gains(planes, gains)
+    small = planes.left.shape[0], planes.left.shape[1]
+    pyramid = Pyramid(planes, Frame(small))
+    pair = Pair(planes.left, planes.right)
+    plan = survey(pyramid, pair, method_of(reduced(params, halvings)), NO_LENS, Wishes(axis), run)
+    apply_gains(planes, Gains(plan.gains.right))
+    pyramid.finest = plan.frame.turned(planes)
+    belief = solve(pyramid, plan, run=run)
+    notes = () if plan.blank else tuple(plan.method.notes(None, plan.search, belief.disparity(run.threads)))
+    whole = enlarged(plan, params, shape, halvings, replace(gains, right=plan.gains.right))
+    return Coarse(whole, belief, (*plan.notes, *notes))
+
+
+def reduced(params: Params, halvings: int) -> Params:
+    """The parameters of the reduced picture, whose exposure is set."""
+    scales, factor = params.scales, 2**halvings
+    changed: dict[str, Any] = {"exposure": 0.0}
+    if not isinstance(scales.range, str):
+        changed["range"] = tuple(d / factor for d in scales.range)
+    if not isinstance(scales.iterations, str):
+        changed["iterations"] = scales.iterations[:-halvings]
+    return params.replace(**changed)
+
+
+def enlarged(plan: Plan, params: Params, shape: Shape, halvings: int, gains: Gains) -> Plan:
+    """The plan of the whole picture, from that of the reduced one."""
+    given = params.scales.iterations
+    finer = (PASSES,) * halvings if isinstance(given, str) else given[-halvings:]
+    passes = (*plan.passes, *finer)
+    limits, factor = plan.search.limits, 2**halvings
+    search = replace(plan.search, limits=limits and (factor * limits[0], factor * limits[1]))
+    frame = replace(plan.frame, shape=(shape[0], shape[1]))
+    params = params.replace(iterations=passes)
+    return replace(plan, params=params, frame=frame, gains=gains, search=search, passes=passes)
