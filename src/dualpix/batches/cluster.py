@@ -120,7 +120,7 @@ class _Flow(Generic[Answer]):
 
         self._client, self._tasks, self._scheduler = client, tasks, scheduler
         self._chunks: dict[Future[Any], list[Task[Answer]]] = {}
-        self._ended = as_completed()
+        self._ended = as_completed(loop=client.loop)
         self._each = LASTS  # s that a capture lasts; the first chunks have one
         self._threads, self._counted = 0, 0.0
         self._here = version(), code_digest(compiled=False)
@@ -216,7 +216,7 @@ def _client(scheduler: str, jobs: int) -> Iterator[Client]:
             dashboard_address=None,
             silence_logs=_loudness(),
         ) as cluster,
-        Client(cluster) as client,
+        Client(cluster, set_as_default=False) as client,
     ):
         yield client
 
@@ -245,7 +245,7 @@ def _check_versions(client: Client) -> None:
     here = code_digest(compiled=False)
     for worker, found in client.run(code_digest, compiled=False, on_error="return").items():
         if found != here:
-            raise _refused(f"the worker {worker}", version(), str(found), here)
+            raise _refused(f"the worker {worker}", version(), "older" if isinstance(found, Exception) else found, here)
 
 
 def _refused(worker: str, found: str, code: str = "", here: str = "") -> InputError:
