@@ -226,7 +226,12 @@ def test_results_are_put_now_and_then(memory, monkeypatch):
         ("photos", "http://x/y", OutputError, "^http://x/y: http:// may keep a file in part: write to s3://"),
         ("photos", "memory://full", OutputError, "^memory:///full: holds other files"),
         ({"left": "memory://in/none.png"}, "memory://out", None, "memory:///in/none.png: no such file: check the URL"),
-        ({"left": "memory://in/large.png"}, "memory://out", None, "large.png: has 3000000 bytes or more, over the limit"),
+        (
+            {"left": "memory://in/large.png"},
+            "memory://out",
+            None,
+            "large.png: has 3000000 bytes or more, over the limit",
+        ),
     ],
 )
 def test_urls_that_cannot_be_used_are_refused(memory, photos, monkeypatch, given, out, kind, says):  # noqa: F811

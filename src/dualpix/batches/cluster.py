@@ -7,7 +7,9 @@ harmless: what is finished is found by its key.
 from __future__ import annotations
 
 import logging
+import math
 import os
+import pickle
 import re
 import time
 from collections.abc import Generator, Iterable, Iterator
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 LOCAL = "local"
 PATIENCE = 8.0  # s until a scheduler must answer
 DEATHS = 2  # how many workers a task may take with it, and is still given to another one
-LASTS = 2.0  # s that a chunk should last: long for the scheduler, short if it must be done again
+LASTS = 0.5  # s that a chunk should last at least
+RATE = 100  # chunks a second that all workers together should end: a scheduler can manage some hundreds
+UNKNOWN = math.inf  # s that a capture lasts, before one has ended: the first chunks have one capture
 LARGEST = 100  # captures in a chunk
 AHEAD = 2  # chunks for every thread of the workers: one that runs and one that waits
 FRESH = 2.0  # s that the number of threads is believed
@@ -121,7 +125,7 @@ class _Flow(Generic[Answer]):
         self._client, self._tasks, self._scheduler = client, tasks, scheduler
         self._chunks: dict[Future[Any], list[Task[Answer]]] = {}
         self._ended = as_completed(loop=client.loop)
-        self._each = LASTS  # s that a capture lasts; the first chunks have one
+        self._each = UNKNOWN
         self._threads, self._counted = 0, 0.0
         self._here = version(), code_digest(compiled=False)
 
@@ -142,15 +146,16 @@ class _Flow(Generic[Answer]):
             self._client.cancel(list(self._chunks), force=True)
 
     def _fill(self) -> None:
-        while len(self._chunks) < AHEAD * self._count_threads():
-            size = min(LARGEST, max(1, round(LASTS / max(self._each, 1e-6))))
+        while len(self._chunks) < AHEAD * (threads := self._count_threads()):
+            seconds = max(LASTS, threads / RATE)
+            size = min(LARGEST, max(1, round(seconds / max(self._each, 1e-6))))
             chunk = list(islice(self._tasks, size))
             if not chunk:
                 return
             self._submit(chunk)
 
     def _submit(self, chunk: list[Task[Answer]]) -> None:
-        future = self._client.submit(_work, chunk, *self._here, pure=False)
+        future = self._client.submit(pickle.loads, pickle.dumps(_Work(chunk, *self._here), 5), pure=False)
         self._chunks[future] = chunk
         self._ended.add(future)
 
@@ -175,7 +180,8 @@ class _Flow(Generic[Answer]):
         if future.status != "finished":
             raise InputError(f"{self._scheduler}: the scheduler is gone: start it and the batch again, which goes on")
         seconds, answers = future.result()
-        self._each += 0.2 * (seconds / len(chunk) - self._each)
+        each = seconds / len(chunk)
+        self._each = each if math.isinf(self._each) else self._each + 0.2 * (each - self._each)
         found: list[Answer] = answers
         return found
 
@@ -184,6 +190,19 @@ class _Flow(Generic[Answer]):
         if time.monotonic() - self._counted > FRESH:
             self._threads, self._counted = sum(self._client.nthreads().values()), time.monotonic()
         return max(1, self._threads)
+
+
+class _Work:
+    """A call of `_work` that happens when it is unpickled. So the scheduler, which unpickles functions, has only bytes.
+
+    The machine of the scheduler then needs Dask, but not dualpix.
+    """
+
+    def __init__(self, *arguments: object) -> None:
+        self._arguments = arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _work, self._arguments
 
 
 def _work(chunk: list[Task[Answer]], wanted: str, code: str) -> tuple[float, list[Answer]]:
@@ -214,6 +233,7 @@ def _client(scheduler: str, jobs: int) -> Iterator[Client]:
             threads_per_worker=1,
             memory_limit=0,  # captures know what they need
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any free port, though nothing is shown there
             silence_logs=_loudness(),
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
