@@ -125,12 +125,12 @@ def test_a_task_whose_worker_dies_begins_again(dask, tmp_path):
 
 
 def test_a_task_that_ends_every_worker_fails_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "UNKNOWN", 0.1)  # a chunk of all three
+    monkeypatch.setattr(cluster, "UNKNOWN", 0.1)  # a chunk of all
     monkeypatch.setattr(cluster, "DEATHS", 0)
-    jobs = [Job(tmp_path, name, lasts=0.01, deaths=99 * (name == "bad")) for name in ("a", "bad", "b")]
+    jobs = [Job(tmp_path, name, lasts=0.01, deaths=99 * (name == "bad")) for name in ("a", "bad", "b", "c")]
     answers = {name: answer for name, answer, *_ in Cluster("local", 1).run(jobs)}
     assert answers.pop("bad") == "it ended one worker after another, perhaps out of memory"
-    assert [type(pid) for pid in answers.values()] == [int, int]
+    assert [type(pid) for pid in answers.values()] == [int] * 3
 
 
 # ---- refusals ------------------------------------------------------------------------------------

@@ -194,7 +194,9 @@ class Late:
 def test_a_store_that_fails_now_and_then_is_asked_again(memory, photos, monkeypatch):  # noqa: F811
     failures = [TimeoutError("slow down")] * 2
 
-    def pipe_file(self, path, value, real=type(memory).pipe_file, **options):
+    real = type(memory).pipe_file
+
+    def pipe_file(self, path, value, **options):
         if path.endswith(".tiff") and failures:
             raise failures.pop()
         return real(self, path, value, **options)
@@ -230,7 +232,7 @@ def test_results_are_put_now_and_then(memory, monkeypatch):
             {"left": "memory://in/large.png"},
             "memory://out",
             None,
-            "large.png: has 3000000 bytes or more, over the limit",
+            "large.png: has 3000000 bytes or more, over",
         ),
     ],
 )

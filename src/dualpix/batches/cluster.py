@@ -12,6 +12,7 @@ import os
 import pickle
 import re
 import time
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,6 +125,8 @@ class _Flow(Generic[Answer]):
 
         self._client, self._tasks, self._scheduler = client, tasks, scheduler
         self._chunks: dict[Future[Any], list[Task[Answer]]] = {}
+        self._suspects: deque[Task[Answer]] = deque()  # one of them may have ended its workers
+        self._suspect: Future[Any] | None = None
         self._ended = as_completed(loop=client.loop)
         self._each = UNKNOWN
         self._threads, self._counted = 0, 0.0
@@ -137,6 +140,7 @@ class _Flow(Generic[Answer]):
             chunk = self._chunks.pop(future)
             found = self._found(future, chunk)
             future.release()
+            self._suspect = None if future is self._suspect else self._suspect
             self._fill()  # before the answers are looked at, so that no worker waits
             yield from found
 
@@ -146,6 +150,8 @@ class _Flow(Generic[Answer]):
             self._client.cancel(list(self._chunks), force=True)
 
     def _fill(self) -> None:
+        if self._suspects and self._suspect is None:  # only one at a time, so that no other dies with it
+            self._suspect = self._submit([self._suspects.popleft()])
         while len(self._chunks) < AHEAD * (threads := self._count_threads()):
             seconds = max(LASTS, threads / RATE)
             size = min(LARGEST, max(1, round(seconds / max(self._each, 1e-6))))
@@ -154,32 +160,34 @@ class _Flow(Generic[Answer]):
                 return
             self._submit(chunk)
 
-    def _submit(self, chunk: list[Task[Answer]]) -> None:
+    def _submit(self, chunk: list[Task[Answer]]) -> Future[Any]:
         future = self._client.submit(pickle.loads, pickle.dumps(_Work(chunk, *self._here), 5), pure=False)
         self._chunks[future] = chunk
         self._ended.add(future)
+        return future
 
     def _found(self, future: Future[Any], chunk: list[Task[Answer]]) -> list[Answer]:
-        """The answers of a chunk that has ended. If it took its workers with it, its tasks begin again, each alone."""
-        from distributed import KilledWorker
+        """The answers of a chunk that has ended. If its workers died, its tasks begin again, each alone."""
+        from distributed import CancelledError, KilledWorker
 
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, KilledWorker):
-            if len(chunk) == 1:
+        try:
+            seconds, answers = future.result()  # a worker may end with its answer, which is then made again
+        except KilledWorker:
+            if future is self._suspect:
                 return [chunk[0].failed("it ended one worker after another, perhaps out of memory")]
-            for task in chunk:
-                self._submit([task])
+            self._suspects += chunk
             return []
-        if isinstance(error, DualpixError):
-            raise error
-        if error is not None:
+        except DualpixError:
+            raise
+        except (CancelledError, OSError):
+            raise InputError(
+                f"{self._scheduler}: the scheduler is gone: start it and the batch again, which goes on"
+            ) from None
+        except Exception as error:
             raise InputError(
                 f"{self._scheduler}: a worker cannot do the work ({type(error).__name__}: {error}): install dualpix "
                 f"{version()} there"
-            )
-        if future.status != "finished":
-            raise InputError(f"{self._scheduler}: the scheduler is gone: start it and the batch again, which goes on")
-        seconds, answers = future.result()
+            ) from None
         each = seconds / len(chunk)
         self._each = each if math.isinf(self._each) else self._each + 0.2 * (each - self._each)
         found: list[Answer] = answers
@@ -280,10 +288,14 @@ def _loudness() -> int:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask from telling what it does, unless ``DUALPIX_DEBUG=1``."""
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(_loudness())
+    import distributed  # noqa: F401 - sets the levels itself
+
+    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(_loudness())
     try:
         yield
     finally:
-        log.setLevel(before)
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
