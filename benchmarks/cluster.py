@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 from batch import batch_command, children, differences, make_pairs
 
+import dualpix
+from dualpix.batches import cluster as engine
 from dualpix.batches.cluster import Cluster
+from dualpix.batches.process import peak_megabytes
 from dualpix.batches.processes import Processes
-from dualpix.batches.recipe import Recipe
 from dualpix.batches.runner import Runner
-from dualpix.batches.shot import Shot
-from dualpix.params import preset
 
 DASK = (sys.executable, "-m", "dask")
 WORKERS = 2
@@ -170,13 +170,23 @@ def pace(runner: Runner, captures: int, seconds: float) -> Pace:
     return Pace(first, time.perf_counter() - start)
 
 
-def captures_per_second(count: int = 20000) -> float:
-    """How many captures a second the client makes of shots."""
-    recipe = Recipe(preset="auto", params=preset("auto"))
-    start = time.perf_counter()
-    for number in range(count):
-        recipe.capture(Shot(f"day/{number}", f"/photos/day/{number}.CR3"), "/maps", 1, None)
-    return count / (time.perf_counter() - start)
+class Check(NamedTuple):
+    """What it costs the client to check a batch: seconds and megabytes a capture."""
+
+    seconds: float
+    megabytes: float
+
+
+def cost_of_check(folder: Path, captures: int) -> Check:
+    """Check a manifest of captures. Their files need not exist for that."""
+    rows = (
+        f"s3://bucket/day/{number:07d}_left.png,s3://bucket/day/{number:07d}_right.png" for number in range(captures)
+    )
+    manifest = folder / "shots.csv"
+    manifest.write_text("\n".join(("left,right", *rows)))
+    before, start = peak_megabytes(), time.perf_counter()
+    dualpix.batch(manifest, folder / "maps")
+    return Check((time.perf_counter() - start) / captures, (peak_megabytes() - before) / captures)
 
 
 # ---- the script ----------------------------------------------------------------------------------
@@ -193,12 +203,19 @@ def show_overhead(captures: int, seconds: float) -> None:
     print(f"the engine costs {100 * (dask.whole / here.whole - 1):.1f} % in all, {100 * lasting:.1f} % once it runs")
 
 
-def show_rates() -> None:
+def show_rates(captures: int = 100_000) -> None:
     print(f"load {load():.1f}")
-    print(f"shots to captures in the client: {captures_per_second():.0f}/s")
-    count = 100_000
-    found = pace(Cluster("local", WORKERS), count, 0.0)
-    print(f"captures that take no time, in chunks of up to 100: {count / (found.whole - found.first):.0f}/s")
+    with tempfile.TemporaryDirectory() as place:
+        check = cost_of_check(Path(place), captures)
+    print(f"check of {captures} captures: {check.seconds * captures:.1f} s, {check.megabytes * captures:.0f} MB")
+    whole = pace(Cluster("local", WORKERS), captures, 0.0)
+    print(f"captures that take no time, in chunks of up to {engine.LARGEST}: {rate(captures, whole):.0f}/s")
+    engine.LARGEST, few = 1, captures // 20
+    print(f"chunks of one such capture: {rate(few, pace(Cluster('local', WORKERS), few, 0.0)):.0f}/s")
+
+
+def rate(captures: int, found: Pace) -> float:
+    return captures / (found.whole - found.first)
 
 
 def load() -> float:

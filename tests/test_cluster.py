@@ -14,11 +14,12 @@ import pytest
 import dualpix
 from dualpix.batches import cluster
 from dualpix.batches.cluster import Cluster
+from dualpix.batches.runner import Here
 from dualpix.errors import InputError, OutputError, ParameterError
 from dualpix.version import version
 from test_batch import NAMES, photos  # noqa: F401 - a fixture
 from test_runner import Job, begun
-from test_urls import assert_same, bucket, calm, run, stored, tree  # noqa: F401 - fixtures
+from test_urls import assert_same, calm, run, stored, tree  # noqa: F401 - fixtures
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
@@ -38,7 +39,7 @@ def bench():
 
 
 @pytest.fixture(scope="module")
-def dask(bench, bucket, tmp_path_factory):  # noqa: F811
+def dask(bench, bucket, tmp_path_factory):
     """A scheduler and two workers in processes of their own. They find the S3 store by their environment."""
     with bench.started(tmp_path_factory.mktemp("dask"), env=HERE) as found:
         bench.await_workers(found.address, 2)
@@ -206,9 +207,7 @@ def test_a_worker_that_comes_later_with_other_code_is_refused(dask, monkeypatch)
 # ---- benchmarks/cluster.py -----------------------------------------------------------------------
 
 
-def test_the_benchmark_sees_the_cost_of_an_engine(bench):
-    from dualpix.batches.runner import Here
-
+def test_the_benchmark_sees_the_cost_of_an_engine(bench, tmp_path):
     found = bench.pace(Here(), 3, 0.01)
     assert 0.01 <= found.first < found.whole
-    assert bench.captures_per_second(100) > 0
+    assert bench.cost_of_check(tmp_path, 10).seconds > 0

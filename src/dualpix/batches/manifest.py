@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -51,13 +52,18 @@ def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
     if "left" not in values:
         raise InputError(f"{where}: column left is missing: give the left view, or the file with both views")
     for column in values:
-        if column not in (*COLUMNS, *expectations()):
-            unknown = unknown_name("column", column, (*COLUMNS, *expectations()))
+        if column not in _known_columns():
+            unknown = unknown_name("column", column, _known_columns())
             raise InputError(f"{where}: {unknown}" if len(unknown) < 200 else f"{where}: unknown column {column!r}")
     files = {role: urls.joined(folder, values[role]) for role in FILES if role in values}
     options = {column: value for column, value in values.items() if column not in (*FILES, "name")}
     _check_options(options, where)
     return Shot(name=_checked_name(values.get("name", ""), where), options=options, where=where, **files)
+
+
+@cache
+def _known_columns() -> tuple[str, ...]:
+    return (*COLUMNS, *expectations())
 
 
 def _checked_name(name: str, where: str) -> str:

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar
 from urllib.request import url2pathname
@@ -25,6 +26,7 @@ BYTES = 24  # a pixel: two views of three float32 channels; no file that we read
 PAUSES = (1.0, 3.0)  # s before the second and the third try
 _PIECE = 1 << 20  # bytes copied at once
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter is a drive of Windows
+_SERVER = re.compile(r"[^:]+://[^/]*")  # the scheme and a server, bucket or folder
 _PACKAGES = {"s3": "s3", "s3a": "s3"}  # extras by scheme
 
 
@@ -114,8 +116,8 @@ def fetch(url: str, path: StrPath) -> None:
     place, limit = _Place.of(url), BYTES * max_pixels()
 
     def copy() -> None:
-        size = place.fs.size(place.path) or 0
         with place.fs.open(place.path, "rb") as source, open(path, "wb") as target:
+            size = getattr(source, "size", None) or 0
             while size <= limit and (piece := source.read(_PIECE)):
                 target.write(piece)
                 size = max(size, target.tell())
@@ -217,24 +219,30 @@ class _Place(NamedTuple):
 
     @classmethod
     def of(cls, url: str) -> _Place:
-        if missing("fsspec"):
-            raise InputError(f"{url}: URLs need fsspec: pip install 'dualpix[cluster]'")
-        from fsspec.core import url_to_fs
-
-        try:
-            fs, path = url_to_fs(url)
-        except ImportError as error:
-            extra = _PACKAGES.get(scheme(url))
-            way = f"pip install 'dualpix[{extra}]'" if extra else f"install what fsspec needs for it ({error})"
-            raise InputError(f"{url}: {scheme(url)}:// needs another package: {way}") from None
-        except Exception as error:  # what the file systems raise differs
-            raise InputError(f"{url}: is no URL that fsspec can use ({_said(error)}): check it") from None
-        return cls(fs, path)
+        fs = _file_system(_SERVER.match(url)[0])  # type: ignore[index]
+        return cls(fs, fs._strip_protocol(url))
 
     @property
     def url(self) -> str:
         """The URL as the file system spells it."""
         return str(self.fs.unstrip_protocol(self.path)).rstrip("/")
+
+
+@cache
+def _file_system(server: str) -> Any:
+    """The file system behind a URL that has no path. It is found once, because a batch may have a million URLs."""
+    if missing("fsspec"):
+        raise InputError(f"{server}: URLs need fsspec: pip install 'dualpix[cluster]'")
+    from fsspec.core import url_to_fs
+
+    try:
+        return url_to_fs(server)[0]
+    except ImportError as error:
+        extra = _PACKAGES.get(scheme(server))
+        way = f"pip install 'dualpix[{extra}]'" if extra else f"install what fsspec needs for it ({error})"
+        raise InputError(f"{server}: {scheme(server)}:// needs another package: {way}") from None
+    except Exception as error:  # what the file systems raise differs
+        raise InputError(f"{server}: is no URL that fsspec can use ({_said(error)}): check it") from None
 
 
 def _tried(act: Callable[[], Answer]) -> Answer:
