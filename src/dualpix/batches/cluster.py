@@ -6,11 +6,13 @@ harmless: what is finished is found by its key.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
 import pickle
 import re
+import socket
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 LOCAL = "local"
-PATIENCE = 8.0  # s until a scheduler must answer
+PATIENCE = 3.0  # s until a scheduler must accept a connection, and again until it must answer
 DEATHS = 2  # how many workers a task may take with it, and is still given to another one
 LASTS = 0.5  # s that a chunk should last at least
 RATE = 100  # chunks a second that all workers together should end: a scheduler can manage some hundreds
@@ -38,6 +40,7 @@ UNKNOWN = math.inf  # s that a capture lasts, before one has ended: the first ch
 LARGEST = 100  # captures in a chunk
 AHEAD = 2  # chunks for every thread of the workers: one that runs and one that waits
 FRESH = 2.0  # s that the number of threads is believed
+LONGEST = 1 << 20  # bytes of a scheduler's first message
 _ADDRESS = re.compile(r"tcp://(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):(\d{1,5})")
 
 
@@ -254,15 +257,29 @@ def _connected(scheduler: str) -> Iterator[Client]:
     from distributed import Client
 
     try:
-        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError):
-        port = scheduler.rpartition(":")[2]
+        client = Client(scheduler, timeout=PATIENCE, set_as_default=False) if _greets(scheduler) else None
+    except (OSError, OverflowError, ValueError, asyncio.TimeoutError):
+        client = None
+    if client is None:
         raise InputError(
-            f"{scheduler}: no Dask scheduler answers: start it there with 'dask scheduler --port {port}', and workers "
-            f"with 'dask worker {scheduler} --nthreads 1 --nworkers auto'"
-        ) from None
+            f"{scheduler}: no Dask scheduler answers: start it there with 'dask scheduler --port "
+            f"{scheduler.rpartition(':')[2]}', and workers with 'dask worker {scheduler} --nthreads 1 --nworkers auto'"
+        )
     with client:
         yield client
+
+
+def _greets(scheduler: str) -> bool:
+    """Whether a scheduler answers soon. A client would wait much longer for something that is none.
+
+    A scheduler sends a short message first, which begins with its length, 8 bytes.
+    """
+    found = _ADDRESS.fullmatch(scheduler)
+    if found is None:
+        return False
+    with socket.create_connection((found[1].strip("[]"), int(found[2])), PATIENCE) as connection:
+        connection.settimeout(PATIENCE)
+        return 0 < int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "little") < LONGEST
 
 
 def _check_versions(client: Client) -> None:
