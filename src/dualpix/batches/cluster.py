@@ -15,7 +15,7 @@ import re
 import socket
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from ..errors import DualpixError, InputError, OutputError, ParameterError
 from ..io._extra import missing
-from ..version import version
+from ..version import UNINSTALLED, version
 from .runner import Answer, Task
 from .versions import code_digest
 
@@ -108,8 +108,8 @@ class Cluster:
     def _check_shared(self, client: Client) -> None:
         if self.shared is None:
             return
-        for worker, sees in client.run(os.path.isfile, self.shared, on_error="return").items():
-            if sees is not True:
+        for worker, sees in _asked(client, os.path.isfile, self.shared):
+            if not sees:
                 folder = os.path.dirname(self.shared)
                 raise OutputError(
                     f"{folder}: the worker {worker} does not see this folder: choose one that all machines share, or a "
@@ -284,13 +284,22 @@ def _greets(scheduler: str) -> bool:
 
 def _check_versions(client: Client) -> None:
     """Refuse workers that have another version of dualpix, or other code of the same version."""
-    for worker, found in client.run(metadata.version, "dualpix", on_error="return").items():
-        if found != version():
+    for worker, found in _asked(client, metadata.version, "dualpix"):
+        if found != version() and not (version() == UNINSTALLED and isinstance(found, metadata.PackageNotFoundError)):
             raise _refused(f"the worker {worker}", "none" if isinstance(found, Exception) else found)
     here = code_digest(compiled=False)
-    for worker, found in client.run(code_digest, compiled=False, on_error="return").items():
+    for worker, found in _asked(client, code_digest, False):
         if found != here:
-            raise _refused(f"the worker {worker}", version(), "older" if isinstance(found, Exception) else found, here)
+            raise _refused(
+                f"the worker {worker}", version(), "another" if isinstance(found, Exception) else found, here
+            )
+
+
+def _asked(client: Client, function: Callable[..., Any], *arguments: object) -> Iterator[tuple[str, Any]]:
+    """What a function returns or raises on every worker. Workers that have just gone are left out."""
+    for worker, found in client.run(function, *arguments, on_error="return").items():
+        if not isinstance(found, OSError):
+            yield worker, found
 
 
 def _refused(worker: str, found: str, code: str = "", here: str = "") -> InputError:
