@@ -210,8 +210,9 @@ def show_rates(captures: int = 100_000) -> None:
     print(f"check of {captures} captures: {check.seconds * captures:.1f} s, {check.megabytes * captures:.0f} MB")
     whole = pace(Cluster("local", WORKERS), captures, 0.0)
     print(f"captures that take no time, in chunks of up to {engine.LARGEST}: {rate(captures, whole):.0f}/s")
-    engine.LARGEST, few = 1, captures // 20
-    print(f"chunks of one such capture: {rate(few, pace(Cluster('local', WORKERS), few, 0.0)):.0f}/s")
+    engine.LARGEST, engine.AHEAD, few = 1, 100, captures // 20
+    found = rate(few, pace(Cluster("local", WORKERS), few, 0.0))
+    print(f"chunks of one such capture, {engine.AHEAD * WORKERS} at a time: {found:.0f}/s")
 
 
 def rate(captures: int, found: Pace) -> float:

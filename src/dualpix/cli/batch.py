@@ -97,7 +97,7 @@ def batch(
       dualpix batch 'photos/**/*.CR3' -o maps --jobs 4 --preview
       dualpix batch shots.csv -o maps --format exr
       dualpix batch scans -o maps --layout side-by-side --mem-limit 8
-      dualpix batch s3://shots/day1 -o s3://shots/maps --scheduler tcp://node1:8786
+      dualpix batch s3://b/in -o s3://b/maps --scheduler tcp://node1:8786
     """
     check_camera(options["camera"], options["calibration"])
     from ..batches.api import Batch
