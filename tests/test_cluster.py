@@ -2,11 +2,11 @@
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,19 @@ def dask(bench, bucket, tmp_path_factory):
     with bench.started(tmp_path_factory.mktemp("dask"), env=HERE) as found:
         bench.await_workers(found.address, 2)
         yield found
+
+
+@contextmanager
+def one_more(bench, address, env, folder):
+    """Another worker of a scheduler while the block runs."""
+    command = [*bench.DASK, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    worker = subprocess.Popen(command, env={**os.environ, **env}, cwd=folder, **quiet)
+    try:
+        yield
+    finally:
+        worker.kill()
+        worker.wait()
 
 
 @dataclass(frozen=True)
@@ -135,6 +148,28 @@ def test_a_task_that_ends_every_worker_fails_alone(tmp_path, monkeypatch):
     assert [type(pid) for pid in answers.values()] == [int] * 3
 
 
+def test_workers_may_come_after_the_batch(bench, photos, tmp_path):  # noqa: F811
+    with bench.started(tmp_path, workers=0) as found:
+        command = [
+            sys.executable,
+            "-m",
+            "dualpix",
+            "batch",
+            "photos/a_*.png",
+            "-o",
+            "out",
+            "--scheduler",
+            found.address,
+        ]
+        batch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert batch.stderr.readline().startswith(f"{found.address}: has no workers yet: start some with 'dask worker ")
+        with one_more(bench, found.address, HERE, tmp_path):
+            out, err = batch.communicate(timeout=60)
+    assert (batch.returncode, err) == (0, "")
+    assert "1 done" in out
+    assert "workers that came later" in out
+
+
 # ---- refusals ------------------------------------------------------------------------------------
 
 
@@ -191,17 +226,11 @@ def test_a_worker_with_another_version_is_refused(bench, dask, photos, tmp_path)
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dualpix\nVersion: 9.9\n")
     path = os.pathsep.join([str(tmp_path), HERE["PYTHONPATH"]])
-    command = [*bench.DASK, "worker", dask.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    other = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, cwd=tmp_path, **quiet)
-    try:
+    with one_more(bench, dask.address, {"PYTHONPATH": path}, tmp_path):
         bench.await_workers(dask.address, 3)
         with pytest.raises(InputError, match=f"^the worker tcp://.* has dualpix 9.9, this machine has {version()}: "):
             dualpix.batch("photos", "out", scheduler=dask.address)
         assert not Path("out").exists()
-    finally:
-        other.send_signal(signal.SIGKILL)
-        other.wait()
 
 
 def test_a_worker_that_comes_later_with_other_code_is_refused(dask, monkeypatch):

@@ -187,6 +187,7 @@ def _summary(record: dict[str, Any]) -> str:
     lines = [f"{record['output']}: {_number(record['captures'], 'capture')}: {counts}"]
     pace = f"{duration(record['seconds'])}, {record['per_second']:.3g} captures/s"
     workers = f"{_number(record['jobs'], 'process', 'es')} of {_number(record['threads'], 'thread')}"
+    workers = workers if record["jobs"] else "workers that came later"
     lines.append(f"{pace}, {workers}; results.jsonl lists them")
     if record["warned"]:
         lines.append(f"{record['warned']} have warnings: see results.jsonl")
