@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from dualpix.app.folder import PrivateFolder
 from dualpix.app.session import Session
 from dualpix.app.start import listen, make_server
 from dualpix.app.uploads import Limits
 from dualpix.io import encode_png
+from dualpix.io.private import PrivateFolder
 
 PATIENCE = 60  # s
 

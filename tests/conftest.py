@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -66,6 +67,32 @@ def call(capfd):
         return code, *capfd.readouterr()
 
     return run
+
+
+@pytest.fixture(scope="session")
+def bucket():
+    """A bucket of a store that speaks S3, and its files."""
+    pytest.importorskip("s3fs")
+    import fsspec
+
+    server_of = pytest.importorskip("moto.server").ThreadedMotoServer
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = server_of(ip_address="127.0.0.1", port=port, verbose=False)
+    server.start()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (
+            ("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}"),
+            ("AWS_ACCESS_KEY_ID", "x"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("AWS_DEFAULT_REGION", "us-east-1"),
+        ):
+            patch.setenv(name, value)
+        files = fsspec.filesystem("s3", use_listings_cache=False)
+        files.mkdir("shots")
+        yield files
+    server.stop()
 
 
 @pytest.fixture

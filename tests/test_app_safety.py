@@ -16,12 +16,12 @@ import pytest
 
 from app_client import form, running
 from conftest import textured_pair
-from dualpix.app.folder import PREFIX, PrivateFolder
 from dualpix.app.opening import find, name_of
 from dualpix.app.session import Session
 from dualpix.app.start import make_server
 from dualpix.app.uploads import Limits, clean_name
 from dualpix.io import encode_png
+from dualpix.io.private import PREFIX, PrivateFolder
 
 LIMITS = Limits(file_bytes=300_000, files=3, shots=4)
 NASTY = "<img src=x onerror=alert(1)>.png"

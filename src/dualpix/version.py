@@ -4,6 +4,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 
+UNINSTALLED = "0+unknown"
+
 
 @cache
 def version() -> str:
@@ -11,4 +13,4 @@ def version() -> str:
     try:
         return installed("dualpix")
     except PackageNotFoundError:
-        return "0+unknown"
+        return UNINSTALLED

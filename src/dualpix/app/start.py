@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .folder import PrivateFolder
+from ..io.private import PrivateFolder
 from .opening import find, name_of
 from .session import Session
 from .settings import Settings

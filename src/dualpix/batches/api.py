@@ -5,8 +5,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from ..camera.lens_file import read_calibration
 from ..errors import InputError
+from ..io import urls
 from ..io.formats import SUFFIXES
 from ..method.memory import available
 from ..params import DEFAULT_PRESET, Params, resolve
@@ -14,13 +14,14 @@ from ..params.rules import Choice, Real, Whole, check
 from ..run import thread_count
 from ..types import StrPath
 from .capture import Capture
-from .folder import check_folder, opened
+from .cluster import LOCAL, Cluster, check_scheduler, count_threads
+from .folder import BATCH, check_folder, opened
 from .inputs import Row, find_shots
 from .outcome import Outcome
 from .processes import Processes
-from .recipe import Recipe, check_outputs
+from .recipe import Recipe, as_task, check_outputs
 from .results import Results
-from .runner import Runner
+from .runner import Here, Runner, Task
 from .shot import Shot
 
 Inputs = StrPath | Row | Sequence[StrPath | Row]
@@ -45,6 +46,7 @@ def batch(
     threads: int | None = None,
     mem_limit: float | None = None,
     force: bool = False,
+    scheduler: str | None = None,
     runner: Runner | None = None,
     **overrides: Any,
 ) -> "Batch":
@@ -57,9 +59,9 @@ def batch(
     ----------
     inputs
         A folder, a pattern such as ``photos/**/*.CR3``, a manifest (.csv, .jsonl), a file with both views, or a row of
-        a manifest as a dict; or a list of them.
+        a manifest as a dict; or a list of them. Paths may be URLs, such as ``s3://bucket/photos``.
     output
-        The folder for maps, sidecars and ``results.jsonl``. If the batch was begun there before, it goes on.
+        The folder for maps, sidecars and ``results.jsonl``, or a URL. If the batch was begun there before, it goes on.
     preset, **overrides
         As for `dualpix.disparity`.
     format : str
@@ -78,6 +80,9 @@ def batch(
         Memory of all processes together, GB; by default all that is free now.
     force : bool
         Use `output` even if it holds another batch or other files. Outputs of the same name are replaced.
+    scheduler : str, optional
+        Run on Dask: "local", or the address of a scheduler, such as ``tcp://node1:8786``. At an address, the workers
+        have their own `jobs`, `threads` and `mem_limit`, so these must not be given.
     runner : Runner, optional
         Runs the captures instead of `jobs` processes here; see `dualpix.batches.runner`.
 
@@ -106,7 +111,17 @@ def batch(
         axis=axis,
         mask_occluded=mask_occluded,
     )
-    return Batch(several, output, recipe, jobs=jobs, threads=threads, mem_limit=mem_limit, force=force, runner=runner)
+    return Batch(
+        several,
+        output,
+        recipe,
+        jobs=jobs,
+        threads=threads,
+        mem_limit=mem_limit,
+        force=force,
+        scheduler=scheduler,
+        runner=runner,
+    )
 
 
 class Batch:
@@ -130,16 +145,22 @@ class Batch:
         threads: int | None = None,
         mem_limit: float | None = None,
         force: bool = False,
+        scheduler: str | None = None,
         runner: Runner | None = None,
     ) -> None:
         check("format", recipe.suffix[1:], Choice(*(suffix[1:] for suffix in SUFFIXES)))
-        self._folder, self._recipe, self._runner = os.fspath(output), recipe, runner
+        if scheduler is not None:
+            check_scheduler(scheduler, jobs=jobs, threads=threads, mem_limit=mem_limit)
+        self._folder, self._recipe, self._runner, self._scheduler = urls.plain(output), recipe, runner, scheduler
         self._limit = available() if mem_limit is None else check("mem_limit", mem_limit, Real(0, 1e9, above=True))
         cores = thread_count(threads)
         asked = None if jobs is None else check("jobs", jobs, Whole(1, 1024))
-        if recipe.calibration is not None:  # else every capture would fail for the same reason
-            read_calibration(recipe.calibration).check_camera(recipe.camera)
+        recipe.check_calibration()  # else every capture would fail for the same reason
         self._shots, self.others = find_shots(inputs, recipe.layout, self._folder)
+        files = (self._folder, *(file for shot in self._shots for file in (shot.left, shot.right) if file))
+        self._in_memory = any(urls.scheme(file) == "memory" for file in files)
+        if self._in_memory and scheduler is not None:
+            raise InputError("memory:// is the memory of this process, which workers do not see: give another URL")
         if not self._shots:
             raise InputError(f"{', '.join(map(str, inputs)) or 'inputs'}: holds no capture: give at least one")
         self.threads = 1
@@ -151,27 +172,44 @@ class Batch:
         check_folder(self._folder, self._identity, force)
         self.jobs: int = asked or self._sensible_jobs(cores)
         self.threads = max(1, cores // self.jobs)
+        if scheduler not in (None, LOCAL):
+            self.jobs, self.threads, self._limit = count_threads(scheduler), 1, None
+        elif scheduler == LOCAL and self._limit is not None:
+            self._limit /= self.jobs  # every worker has its share
 
     def __len__(self) -> int:
         return len(self._shots)
 
     def __iter__(self) -> Generator[Outcome, None, None]:
         """Run the captures that are not finished. Yields what became of each, those that were finished included."""
-        with opened(self._folder, self._identity) as lock:
-            results = Results(self._folder)
-            runner = self._runner or Processes(self.jobs, self._limit, lock)
-            with closing(runner.run(map(self._capture, self._shots))) as outcomes:
-                for outcome in outcomes:
-                    results.add(outcome)
-                    yield outcome
-            results.close()
+        with (
+            opened(self._folder, self._identity) as lock,
+            closing(Results(self._folder)) as results,
+            closing(self._chosen_runner(lock).run(map(self._task, self._shots))) as outcomes,
+        ):
+            for outcome in outcomes:
+                results.add(outcome)
+                yield outcome
+
+    def _chosen_runner(self, lock: tuple[int, ...]) -> Runner:
+        if self._runner is not None:
+            return self._runner
+        if self._scheduler is not None:
+            seen = None if urls.is_url(self._folder) else os.path.join(os.path.abspath(self._folder), BATCH)
+            return Cluster(self._scheduler, self.jobs, seen)
+        return Here() if self._in_memory else Processes(self.jobs, self._limit, lock)
 
     def _capture(self, shot: Shot) -> Capture:
         return self._recipe.capture(shot, self._folder, self.threads, self._limit)
 
+    def _task(self, shot: Shot) -> Task[Outcome]:
+        return as_task(self._capture(shot))
+
     def _sensible_jobs(self, cores: int) -> int:
         """One process for every core, but not more than there are captures, or than memory holds of the first one."""
-        needed = self._capture(self._shots[0]).gigabytes()
+        if self._in_memory:
+            return 1
+        needed = self._task(self._shots[0]).gigabytes()
         fit = cores if self._limit is None or not needed else int(self._limit / needed)
         return max(1, min(cores, len(self._shots), fit))
 
@@ -180,4 +218,4 @@ def _described(given: StrPath | Row) -> str | dict[str, str]:
     """An input as the file of the batch names it."""
     if isinstance(given, Mapping):
         return {column: str(value) for column, value in given.items()}
-    return os.path.abspath(given)
+    return urls.absolute(given)

@@ -4,7 +4,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..camera.lens_file import read_calibration
 from ..errors import sentence
@@ -21,7 +21,7 @@ from ..version import version
 from .keys import file_digest, key_of
 from .memory import expected_gigabytes
 from .outcome import Outcome
-from .store import once
+from .store import Store, once
 from .versions import code_digest
 
 
@@ -94,10 +94,14 @@ class Capture:
 
     def run(self) -> Outcome:
         """Write the outputs, unless they are there. An outcome with an error has written nothing."""
+        return self.kept_in(Files(self))
+
+    def kept_in(self, store: Store["Made"]) -> Outcome:
+        """Make what the store does not have. An outcome with an error has written nothing."""
         start = time.perf_counter()
         try:
             key = self.key()
-            made = once(_Files(self), key, lambda: make(self))
+            made = once(store, key, lambda: make(self))
         except Exception as error:  # one bad capture must not stop the others
             return self.failed(sentence(error))
         kept = made.result is None
@@ -169,7 +173,15 @@ def make(capture: Capture, progress: Progress | None = None) -> Made:
     return Made(result.record(capture.preset, capture.threads, lens, capture.inputs, capture.outputs), result)
 
 
-def write(files: OutputSet, capture: Capture, made: Made) -> None:
+class Sink(Protocol):
+    """What takes the bytes of files."""
+
+    def write(self, path: str, data: bytes | memoryview) -> None:
+        """Take the bytes of a file."""
+        ...
+
+
+def write(files: Sink, capture: Capture, made: Made) -> None:
     """Write the outputs of a capture. The sidecar is the last."""
     result, record, outputs = made.result, made.record, capture.outputs
     if result is None:
@@ -185,7 +197,7 @@ def write(files: OutputSet, capture: Capture, made: Made) -> None:
     files.write(outputs["sidecar"], to_json(record).encode())
 
 
-class _Files:
+class Files:
     """The outputs of a capture as a store. The sidecar is written last and holds the key, so it tells what is done."""
 
     def __init__(self, capture: Capture) -> None:
@@ -203,5 +215,6 @@ class _Files:
         os.makedirs(os.path.dirname(outputs["disparity"]), exist_ok=True)
         with OutputSet(outputs.values(), self._capture.inputs.values(), force=True) as files:
             write(files, self._capture, Made({"key": key, **made.record}, made.result))
-            with suppress(FileNotFoundError):
-                os.remove(outputs["sidecar"])  # from here on, an older result is not finished any more
+            if self.find(key) is None:  # else another process has just finished the same, and our bytes are equal
+                with suppress(FileNotFoundError):
+                    os.remove(outputs["sidecar"])  # from here on, an older result is not finished any more

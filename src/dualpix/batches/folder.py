@@ -5,11 +5,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError
-from ..io import OutputSet
+from ..io import OutputSet, urls
 from ..version import version
 
 BATCH, RESULTS = "batch.json", "results.jsonl"
@@ -33,6 +32,25 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
     force
         Use the folder in any case.
     """
+    if urls.is_url(folder):
+        urls.check_writable(folder)
+    else:
+        _check_usable(folder)
+    if force:
+        return
+    found = _read(folder)
+    if found is None:
+        if any(not _is_part(name) for name in _names(folder)):
+            raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
+    elif different := sorted(name for name in batch if found.get(name) != _as_json(batch[name])):
+        raise OutputError(
+            f"{folder}: holds another batch (of other {', '.join(different)}): choose another folder, or --force to "
+            "make this batch there"
+        )
+
+
+def _check_usable(folder: str) -> None:
+    """Refuse a path that cannot be a folder for outputs."""
     if not os.path.exists(folder):
         above = os.path.dirname(os.path.abspath(folder))
         if not os.path.isdir(above):
@@ -42,22 +60,18 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
         raise OutputError(f"{folder}: is not a folder: choose another place")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{folder}: the folder is not writable: choose another place")
-    if force:
-        return
-    found = _read(folder)
-    if found is None:
-        if any(not _is_part(name) for name in os.listdir(folder)):
-            raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
-    elif different := sorted(name for name in batch if found.get(name) != _as_json(batch[name])):
-        raise OutputError(
-            f"{folder}: holds another batch (of other {', '.join(different)}): choose another folder, or --force to "
-            "make this batch there"
-        )
+
+
+def _names(folder: str) -> list[str]:
+    """What is in a folder, if it is there."""
+    if urls.is_url(folder):
+        return [urls.base_name(each) for each in urls.files_below(folder, depth=1)]
+    return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 @contextmanager
 def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
-    """Make the folder if it is missing, and keep other batches out while the block runs.
+    """Make the folder if it is missing, and keep other batches out while the block runs. A store has no locks.
 
     Parts of files that a killed run has left are removed, at the beginning and at the end.
 
@@ -67,6 +81,11 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
         File descriptors that hold the lock. A process that writes in the folder should inherit them. Then the lock
         lasts as long as the process.
     """
+    if urls.is_url(folder):
+        if _read(folder) != _as_json(batch):
+            urls.put(urls.joined(folder, BATCH), _text(batch))
+        yield ()
+        return
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
@@ -76,7 +95,7 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
         path = os.path.join(folder, BATCH)
         if _read(folder) != _as_json(batch):
             with OutputSet([path], force=True) as files:
-                files.write(path, json.dumps({"dualpix": version(), "batch": batch}, indent=2).encode())
+                files.write(path, _text(batch))
         try:
             yield lock
         finally:
@@ -114,10 +133,14 @@ def _locked(folder: str) -> Iterator[tuple[int, ...]]:
 def _read(folder: str) -> Any:
     """What the batch in a folder is made of; None if the folder holds none."""
     try:
-        found = json.loads(Path(folder, BATCH).read_text(encoding="utf-8"))
+        found = json.loads(urls.read(urls.joined(folder, BATCH)))
     except (OSError, ValueError, RecursionError):
         return None
     return found.get("batch") if isinstance(found, dict) and "dualpix" in found else None
+
+
+def _text(batch: dict[str, Any]) -> bytes:
+    return json.dumps({"dualpix": version(), "batch": batch}, indent=2).encode()
 
 
 def _as_json(value: Any) -> Any:

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from functools import cache
+from pathlib import PurePosixPath
 from typing import Any
 
 from ..errors import InputError, ParameterError
+from ..io import urls
 from ..io.pairs import LAYOUTS, SIDES
 from ..params import parse_setting, preset, unknown_name
 from ..params.model import expectations
@@ -29,13 +30,13 @@ def read_manifest(path: str) -> list[Shot]:
         If it cannot be read, or a line is wrong. The message names the line.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = io.TextIOWrapper(io.BytesIO(urls.read(path)), encoding="utf-8-sig").read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): give a .csv or .jsonl file") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text: give a .csv or .jsonl file in UTF-8") from None
     rows = _csv_rows(path, text) if path.lower().endswith(".csv") else _json_rows(path, text)
-    return [shot_of(row, f"{path}, line {line}", os.path.dirname(path)) for line, row in rows]
+    return [shot_of(row, f"{path}, line {line}", urls.parent(path)) for line, row in rows]
 
 
 def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
@@ -51,13 +52,18 @@ def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
     if "left" not in values:
         raise InputError(f"{where}: column left is missing: give the left view, or the file with both views")
     for column in values:
-        if column not in (*COLUMNS, *expectations()):
-            unknown = unknown_name("column", column, (*COLUMNS, *expectations()))
+        if column not in _known_columns():
+            unknown = unknown_name("column", column, _known_columns())
             raise InputError(f"{where}: {unknown}" if len(unknown) < 200 else f"{where}: unknown column {column!r}")
-    files = {role: os.path.join(folder, values[role]) for role in FILES if role in values}
+    files = {role: urls.joined(folder, values[role]) for role in FILES if role in values}
     options = {column: value for column, value in values.items() if column not in (*FILES, "name")}
     _check_options(options, where)
     return Shot(name=_checked_name(values.get("name", ""), where), options=options, where=where, **files)
+
+
+@cache
+def _known_columns() -> tuple[str, ...]:
+    return (*COLUMNS, *expectations())
 
 
 def _checked_name(name: str, where: str) -> str:

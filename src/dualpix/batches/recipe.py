@@ -5,12 +5,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..camera.lens_file import read_calibration
 from ..errors import InputError, OutputError, ParameterError
+from ..io import urls
 from ..look import Look
 from ..params import Params, chosen, parse_setting, resolve
 from .capture import Capture
 from .folder import BATCH, RESULTS
 from .manifest import CHOICES
+from .remote import Remote, is_remote, local_copy
 from .shot import Shot
 
 
@@ -50,6 +53,12 @@ class Recipe:
         """All of it, ready for JSON."""
         return asdict(self) | {"params": self.params.to_dict()}
 
+    def check_calibration(self) -> None:
+        """Refuse a calibration that cannot be read, or that belongs to another camera."""
+        if self.calibration is not None:
+            with local_copy(urls.plain(self.calibration)) as path:
+                read_calibration(path).check_camera(self.camera)
+
     def capture(self, shot: Shot, folder: str, threads: int, mem_limit: float | None) -> Capture:
         """The capture of a shot, with outputs in a folder. All paths are absolute.
 
@@ -60,8 +69,8 @@ class Recipe:
         """
         calibration = shot.calibration or self.calibration
         paths = {"right": shot.right, "guide": shot.guide, "calibration": calibration}
-        files = {role: path and os.path.abspath(path) for role, path in paths.items()}
-        outputs = self._outputs(os.path.join(os.path.abspath(folder), *shot.name.split("/")))
+        files = {role: path and urls.absolute(path) for role, path in paths.items()}
+        outputs = self._outputs(urls.joined(urls.absolute(folder), os.path.join(*shot.name.split("/"))))
         try:
             preset, params = self._parameters(shot.options)
         except ParameterError as error:
@@ -70,10 +79,10 @@ class Recipe:
         if shot.right is not None:  # two files are not one
             says |= {"layout": None, "first": None}
         views = (None, None) if shot.guide else (says["layout"], says["first"])
-        photo = files["guide"] or os.path.abspath(shot.left)
+        photo = files["guide"] or urls.absolute(shot.left)
         capture = Capture(
             name=shot.name,
-            left=os.path.abspath(shot.left),
+            left=urls.absolute(shot.left),
             **files,
             outputs=outputs,
             preset=preset,
@@ -101,6 +110,11 @@ class Recipe:
         return self.preset, resolve(self.params, dict(map(parse_setting, settings))) if settings else self.params
 
 
+def as_task(capture: Capture) -> Capture | Remote:
+    """The capture as a task, which fetches what is behind URLs."""
+    return Remote(capture) if is_remote(capture) else capture
+
+
 def check_outputs(captures: Iterable[Capture], shots: Iterable[Shot], folder: str) -> None:
     """Refuse two captures that write one file, and outputs that are inputs.
 
@@ -109,7 +123,7 @@ def check_outputs(captures: Iterable[Capture], shots: Iterable[Shot], folder: st
     OutputError
         It names both.
     """
-    owners = {_same(os.path.join(os.path.abspath(folder), name)): "the batch itself" for name in (BATCH, RESULTS)}
+    owners = {_same(urls.joined(urls.absolute(folder), name)): "the batch itself" for name in (BATCH, RESULTS)}
     inputs: dict[str, str] = {}
     for capture, shot in zip(captures, shots, strict=True):
         inputs |= {_same(path): path for path in _files(capture)}
@@ -131,4 +145,4 @@ def _files(capture: Capture) -> Iterator[str]:
 
 
 def _same(path: str) -> str:
-    return os.path.normcase(path)
+    return path if urls.is_url(path) else os.path.normcase(path)

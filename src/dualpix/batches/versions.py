@@ -25,11 +25,11 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def code_digest() -> str:
-    """A digest of this package, including its compiled module."""
+def code_digest(compiled: bool = True) -> str:
+    """A digest of this package, including its compiled module, which differs from machine to machine."""
     folder = Path(__file__).parents[1]
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".toml"))
     digest = blake2b(digest_size=8)
-    for path in (*files, Path(_core.__file__)):
+    for path in (*files, Path(_core.__file__)) if compiled else files:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()

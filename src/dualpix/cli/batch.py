@@ -40,6 +40,11 @@ if TYPE_CHECKING:
 @click.option(
     "--mem-limit", type=float, metavar="GB", help="Memory of all processes together. By default all that is free."
 )
+@click.option(
+    "--scheduler",
+    metavar="WHERE",
+    help="Run on Dask (extra cluster): local, or the address of a scheduler, such as tcp://node1:8786.",
+)
 @click.option("--format", "suffix", metavar="SUFFIX", default="tiff", help="Format of the maps, as for disparity.")
 @png_options
 @click.option("--confidence", is_flag=True, help="Also write NAME.confidence.tiff.")
@@ -58,6 +63,7 @@ def batch(
     jobs: int | None,
     threads: int | None,
     mem_limit: float | None,
+    scheduler: str | None,
     suffix: str,
     preset: str | None,
     config: str | None,
@@ -71,8 +77,9 @@ def batch(
 ) -> None:
     """Make the disparity maps of many shots.
 
-    INPUTS are folders, patterns, manifests, or files with both views. In a folder, files with both views are found, and
-    pairs that are named left and right, l and r, or im0 and im1. A pattern is such as 'photos/**/*.CR3', in quotes.
+    INPUTS are folders, patterns, manifests, or files with both views, as paths or URLs. In a folder, files with both
+    views are found, and pairs that are named left and right, l and r, or im0 and im1. A pattern is such as
+    'photos/**/*.CR3', in quotes.
 
     A manifest is a .csv file that begins with the names of its columns, or a .jsonl file with one object a line. The
     column left is needed: the left view, or the file with both views. Other columns are right, guide, calibration,
@@ -90,6 +97,7 @@ def batch(
       dualpix batch 'photos/**/*.CR3' -o maps --jobs 4 --preview
       dualpix batch shots.csv -o maps --format exr
       dualpix batch scans -o maps --layout side-by-side --mem-limit 8
+      dualpix batch s3://b/in -o s3://b/maps --scheduler tcp://node1:8786
     """
     check_camera(options["camera"], options["calibration"])
     from ..batches.api import Batch
@@ -98,7 +106,10 @@ def batch(
 
     name, params = chosen(preset, config, settings, search, smoothing)
     recipe = Recipe(preset=name, params=params, suffix=f".{suffix.removeprefix('.').lower()}", **options)
-    whole = Batch(inputs, output, recipe, jobs=jobs, threads=threads, mem_limit=mem_limit, force=force)
+    place: dict[str, Any] = {"jobs": jobs, "threads": threads, "mem_limit": mem_limit, "scheduler": scheduler}
+    whole = Batch(inputs, output, recipe, **place, force=force)
+    if not whole.jobs and not quiet:
+        click.echo(f"{scheduler}: has no workers yet: start some with 'dask worker {scheduler}'", err=True)
     record = _run(whole, quiet)
     record = {"output": output, "jobs": whole.jobs, "threads": whole.threads, "left_out": whole.others, **record}
     for name, error in record["failed"].items():
@@ -176,6 +187,7 @@ def _summary(record: dict[str, Any]) -> str:
     lines = [f"{record['output']}: {_number(record['captures'], 'capture')}: {counts}"]
     pace = f"{duration(record['seconds'])}, {record['per_second']:.3g} captures/s"
     workers = f"{_number(record['jobs'], 'process', 'es')} of {_number(record['threads'], 'thread')}"
+    workers = workers if record["jobs"] else "workers that came later"
     lines.append(f"{pace}, {workers}; results.jsonl lists them")
     if record["warned"]:
         lines.append(f"{record['warned']} have warnings: see results.jsonl")

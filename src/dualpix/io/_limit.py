@@ -9,7 +9,7 @@ _MAX_PIXELS = 2**28
 
 def too_large(width: int, height: int) -> str | None:
     """What is wrong with a picture of more pixels than the environment variable ``DUALPIX_MAX_PIXELS`` allows."""
-    pixels, limit = width * height, _max_pixels()
+    pixels, limit = width * height, max_pixels()
     if pixels <= limit:
         return None
     return (
@@ -18,7 +18,8 @@ def too_large(width: int, height: int) -> str | None:
     )
 
 
-def _max_pixels() -> int:
+def max_pixels() -> int:
+    """The most pixels that a picture may have."""
     text = os.environ.get("DUALPIX_MAX_PIXELS", str(_MAX_PIXELS))
     if not text.isdecimal() or int(text) == 0:
         raise ParameterError(f"DUALPIX_MAX_PIXELS must be a whole number above 0, not {text!r}")

@@ -19,7 +19,7 @@ from .images import as_image, load_image, read_views, resampled
 from .orientation import as_stored, swaps_axes, upright
 from .srgb import display
 
-__all__ = ["LAYOUTS", "SIDES", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
+__all__ = ["LAYOUTS", "SIDES", "app_right", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
 
 LAYOUTS = ("side-by-side", "top-bottom")
 SIDES = ("left", "right")
@@ -285,9 +285,14 @@ def _views_of_mpo(data: Bytes) -> list[_mpo.Picture]:
     ]
 
 
+def app_right(left: str) -> str | None:
+    """The name of the right view, if the name of the left view is one of the Pixel capture app."""
+    return _APP_LEFT.sub(r"\1_right\2", left) if _APP_LEFT.fullmatch(left) else None
+
+
 def _is_app(path: StrPath) -> bool:
-    return bool(_APP_LEFT.fullmatch(Path(path).name)) and _app_right(path).is_file()
+    return app_right(Path(path).name) is not None and _app_right(path).is_file()
 
 
 def _app_right(path: StrPath) -> Path:
-    return Path(path).with_name(_APP_LEFT.sub(r"\1_right\2", Path(path).name))
+    return Path(path).with_name(app_right(Path(path).name) or "")

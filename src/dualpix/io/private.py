@@ -1,4 +1,4 @@
-"""The private folder of a running app. A folder that a killed app left is removed at the next start."""
+"""A private folder for temporary files. A folder that a killed process left is removed when the next one is made."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import BinaryIO
 from ..errors import OutputError
 
 PREFIX, LOCK = "dualpix-app-", "lock"
-STARTING = 60  # s: a folder without a lock that is younger may belong to an app that starts right now
+STARTING = 60  # s: a folder without a lock that is younger may belong to a process that starts right now
 
 
 class PrivateFolder:
     """A folder that only this user can read. It exists until `close`, and holds a lock as long as the process lives."""
 
-    def __init__(self, parent: Path | None = None) -> None:
+    def __init__(self, parent: Path | None = None, prefix: str = PREFIX) -> None:
         try:
             place = parent or Path(tempfile.gettempdir())
-            remove_leftovers(place)
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
+            remove_leftovers(place, prefix)
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))  # mode 0700
             new = self.path / (LOCK if os.name == "nt" else LOCK + ".new")  # Windows renames no open file
             self._lock = open(new, "wb")  # noqa: SIM115 - it stays open
             _try_lock(self._lock)
@@ -49,9 +49,9 @@ class PrivateFolder:
         self.close()
 
 
-def remove_leftovers(place: Path) -> None:
-    """Remove the folders of apps that ended without removing them, such as by kill -9."""
-    for folder in place.glob(PREFIX + "*"):
+def remove_leftovers(place: Path, prefix: str = PREFIX) -> None:
+    """Remove the folders of processes that ended without removing them, such as by kill -9."""
+    for folder in place.glob(prefix + "*"):
         with suppress(OSError):
             if _is_ours(folder) and _is_dead(folder):
                 shutil.rmtree(folder, ignore_errors=True)
