@@ -39,7 +39,7 @@ def solve_frame(
     agreed = cross_check(belief, ready.pyramid, ready.plan, run)
     covered = covers(ready.plan, belief)
     result = finish(belief, agreed, ready.pyramid, ready.plan, filming.lens, run)
-    kept = Parabolas(belief.A, belief.B)
+    kept = Parabolas(belief.A, belief.B, signs=belief.signs)
     return result, Moment(result.plan, ready.picture, kept, covered, cut=not ready.links)
 
 

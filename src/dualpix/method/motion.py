@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..run import opencv_threads
-from ..types import Map, Parabolas, Shape, doubled, halved
+from ..types import Map, Parabolas, Shape, Signs, doubled, halved
+from .confidence import EVERY
 
 KINDS = ("flow", "none")  # how motion is found: by optical flow, or not at all, for a camera on a tripod
 PIXELS = 2**19  # most pixels of the pictures in which motion is looked for
@@ -41,16 +42,19 @@ class Motion:
         return float(self.similarity.mean()) < CUT
 
     def carried(self, belief: Parabolas, threads: int) -> tuple[Parabolas, Map]:
-        """The belief of the other frame, moved to this one, and the similarity; both at the size of the belief."""
+        """The belief of the other frame, moved to this one, with what it knows of the coarser scale; the similarity.
+
+        All are at full size; disparities of the coarser scale are those of every fourth pixel.
+        """
         shape = belief.A.shape
-        x, y, similarity = (
-            enlarged(np.ascontiguousarray(each), shape, threads)
-            for each in (self.flow[..., 0], self.flow[..., 1], self.similarity)
-        )
         ratio = np.float32(2 ** halvings(shape))
-        places = at(ratio * x, ratio * y)
-        A, B = (sampled(each, places, threads) for each in (belief.A, belief.B))
-        return Parabolas(A, B), similarity
+        x, y = at(*(ratio * enlarged(np.ascontiguousarray(self.flow[..., k]), shape, threads) for k in (0, 1)))
+        A, B = (sampled(each, (x, y), threads) for each in (belief.A, belief.B))
+        signs, coarser = None, belief.signs and belief.signs.coarser
+        if coarser is not None:
+            fourth = [np.ascontiguousarray(each[::EVERY, ::EVERY]) / np.float32(EVERY) for each in (x, y)]
+            signs = Signs(coarser=sampled(coarser, (fourth[0], fourth[1]), threads))
+        return Parabolas(A, B, signs=signs), enlarged(self.similarity, shape, threads)
 
 
 def small_picture(plane: Map, threads: int) -> Map:

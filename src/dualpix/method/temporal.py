@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Map, Parabolas, doubled
+from .confidence import EVERY
 from .motion import Motion
 from .priors import Weighted
 from .scales import Level
 
 WEIGHT = 2.0  # w_t, in units of the mean curvature of the evidence
+SAME = 0.5  # similarity above which a pixel shows the same thing
 STEP = 0.5  # px: a pixel whose disparity differs by more than this from the coarser scale shows another thing
 
 
@@ -43,8 +45,29 @@ class Temporal:
             return None
         moved, s = self.motion.carried(self.belief, threads)
         if coarser:
-            s *= agreement(moved.disparity(threads), 2 * doubled(coarser.disparity(threads), s.shape, threads))
+            d = coarser.disparity(threads)
+            moved = shifted(moved, change(d, moved, s))
+            s = s * agreement(moved.disparity(threads), 2 * doubled(d, s.shape, threads))
         return *message(moved, np.float32(self.penalty) * s), 1, 1.0, 0.0
+
+
+def change(coarser: Map, moved: Parabolas, similarity: Map) -> float:
+    """How much nearer the whole picture has come since the other frame, px. A focus pull does that.
+
+    It is the median change of the disparities of the coarser scale, which knows nothing of the other frame. 0 if those
+    of the other frame are not known.
+    """
+    before = moved.signs and moved.signs.coarser
+    same = similarity[::EVERY, ::EVERY] > SAME
+    if before is None or not same.any():
+        return 0.0
+    return 2 * float(np.median((coarser[:: EVERY // 2, :: EVERY // 2] - before)[same]))
+
+
+def shifted(parabolas: Parabolas, d: float) -> Parabolas:
+    """The parabolas with vertices d px larger."""
+    # A (x - d)^2 + B (x - d) = A x^2 + (B - 2 A d) x + ...
+    return Parabolas(parabolas.A, parabolas.B - np.float32(2 * d) * parabolas.A)
 
 
 def agreement(d: Map, expected: Map) -> Map:
