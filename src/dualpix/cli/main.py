@@ -23,6 +23,7 @@ from ..errors import NO_MEMORY, DualpixError, in_words
 COMMANDS = (
     "disparity",
     "batch",
+    "video",
     "depth",
     "mask",
     "refocus",

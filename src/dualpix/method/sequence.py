@@ -50,6 +50,8 @@ class Sequence:
     ----------
     filming : Filming
         The settings, checked.
+    threads : int
+        Number of threads.
     moment : Moment or None
         What is remembered of the last frame. A new sequence of the same settings that is given it goes on exactly.
     """
@@ -79,7 +81,7 @@ class Sequence:
         method = method_for(preset, overrides, lens)
         self.filming = Filming(method, lens, axis, mask_occluded, motion, weight, mem_limit)
         self.moment: Moment | None = None
-        self._threads = thread_count(threads)
+        self.threads = thread_count(threads)
         self._progress = progress
 
     def add(self, left: Input | Pair, right: Input | None = None, guide: Input | None = None) -> Result:
@@ -96,7 +98,7 @@ class Sequence:
 
     def new_run(self) -> Run:
         """The run of one frame."""
-        return Run(self._threads, self._progress)
+        return Run(self.threads, self._progress)
 
 
 def sequence(
