@@ -24,7 +24,7 @@ from ..run import Progress, Step, opencv_threads
 from ..version import version
 from .parts import Parts
 from .source import Clip
-from .target import RECORD, Grey, SegmentWriter, Target, grey_of, metadata, part
+from .target import RECORD, Grey, SegmentWriter, Target, extent, grey_of, metadata, part
 
 SEGMENT = 48  # frames; a multiple of the block of two_sided, so that segments can be solved one by one
 RATE = Fraction(25)  # frames a second, if the input does not tell
@@ -150,6 +150,7 @@ def _segment(
     """Solve and write one segment; return its record."""
     first = sum(record["frames"] for record in before)
     grey = _grey(before, order.target) if before else None
+    shown = before[0]["shown"] if before else None
     found: dict[str, Any] = {"frames": 0, "min": np.inf, "max": -np.inf, "nan": 0, "outside": 0, "cuts": []}
     writer = None
     try:
@@ -157,8 +158,9 @@ def _segment(
             if progress:
                 progress(Step("frames", number / order.clip.count, number + 1, order.clip.count, "frame"))
             grey = grey or grey_of(order.bounds, result.searched, order.target.bits or 16)
+            shown = shown or order.bounds or extent(result.disparity)
             if writer is None:
-                writer = SegmentWriter(order.target, grey, order.frame_rate, parts.path, len(before), first)
+                writer = SegmentWriter(order.target, grey, shown, order.frame_rate, parts.path, len(before), first)
             writer.add(result.disparity)
             _count(found, result, grey, number, sequence)
     except BaseException as error:
@@ -169,7 +171,7 @@ def _segment(
     assert grey is not None
     assert sequence.moment is not None
     writer.close()
-    found["grey"] = [grey.black, grey.white]
+    found |= {"grey": [grey.black, grey.white], "shown": shown}
     parts.keep(len(before), found, sequence.moment)
     return found
 

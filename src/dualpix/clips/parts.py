@@ -65,8 +65,10 @@ class Parts:
             yield
 
     def segments(self) -> list[dict[str, Any]]:
-        """The records of the finished segments, from the first on. They count only with the moment after the last."""
+        """The records of the finished segments of this clip, from the first on."""
         records: list[dict[str, Any]] = []
+        if self._job().get("key") != self._key:
+            return records
         while (path := Path(self.path, _record(len(records)))).is_file():
             records.append(json.loads(path.read_text(encoding="utf-8")))
         return records

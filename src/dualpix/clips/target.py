@@ -128,6 +128,14 @@ def grey_of(bounds: tuple[float, float] | None, searched: tuple[float, float], b
     return Grey(float(black), float(white), bits)
 
 
+def extent(d: Map) -> tuple[float, float]:
+    """The range of the colours of a preview, px: that of most disparities of the first frame, and a tenth more."""
+    known = d[np.isfinite(d)]
+    low, high = np.percentile(known, (1, 99)).tolist() if known.size else (0.0, 0.0)
+    margin = max(0.1 * (high - low), 0.1)
+    return low - margin, high + margin
+
+
 def check_bounds(bounds: tuple[float, float] | None) -> None:
     """Refuse a black and a white that are not two increasing numbers."""
     if bounds is not None and not (np.isfinite(bounds).all() and bounds[0] < bounds[1]):
@@ -157,14 +165,25 @@ class SegmentWriter:
     ----------
     target, grey, rate
         What to write.
+    shown
+        The disparities at the ends of the colours of the preview, px.
     folder
         The folder of parts.
     segment, first
         Number of the segment, and of its first frame.
     """
 
-    def __init__(self, target: Target, grey: Grey, rate: Fraction, folder: str, segment: int, first: int) -> None:
-        self._target, self._grey, self._folder, self._number = target, grey, folder, first
+    def __init__(
+        self,
+        target: Target,
+        grey: Grey,
+        shown: tuple[float, float],
+        rate: Fraction,
+        folder: str,
+        segment: int,
+        first: int,
+    ) -> None:
+        self._target, self._grey, self._shown, self._folder, self._number = target, grey, shown, folder, first
         self._videos: dict[str, VideoWriter] = {}
         if target.is_video:
             self._videos["map"] = VideoWriter(part(folder, "map", segment), rate, target.format, metadata(grey))
@@ -182,7 +201,7 @@ class SegmentWriter:
             with open(path, "wb") as file:
                 file.write(data)
         if target.preview:
-            self._videos["preview"].add(preview(d, grey.black, grey.white))
+            self._videos["preview"].add(preview(d, *self._shown))
         self._number += 1
 
     def close(self, error: BaseException | None = None) -> None:

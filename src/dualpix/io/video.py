@@ -32,6 +32,7 @@ __all__ = [
 GREY_BITS = {"gray16": 16, "gray12": 12, "gray10": 10}  # bits of the grey formats
 PREVIEW_SUFFIXES = (".webm", ".mp4", ".mkv")
 CONTAINER = "matroska"
+SAME_BYTES = {"fflags": "+bitexact"}  # no random numbers, no dates
 FFV1 = {"level": "3", "slices": "4", "slicecrc": "1"}  # lossless, every frame by itself, with checksums
 VP9 = {"deadline": "realtime", "cpu-used": "8", "crf": "24", "b": "0", "lag-in-frames": "0"}
 KEYFRAMES = 48  # frames from one key frame of a preview to the next
@@ -164,7 +165,7 @@ class VideoWriter:
     def _open(self, width: int, height: int) -> None:
         import av
 
-        self._container = av.open(self._part, "w", format=CONTAINER)
+        self._container = av.open(self._part, "w", format=CONTAINER, options=SAME_BYTES)
         self._container.metadata.update(self._metadata)
         preview = self._codec == "preview"
         self._stream = self._container.add_stream("libvpx-vp9" if preview else "ffv1", rate=self._rate)
@@ -216,7 +217,7 @@ def join(parts: Sequence[tuple[str, int]], path: str, metadata: dict[str, str] |
 def _join(parts: Sequence[tuple[str, int]], path: str, kind: str, metadata: dict[str, str]) -> None:
     import av
 
-    with av.open(path, "w", format=kind) as out:
+    with av.open(path, "w", format=kind, options=SAME_BYTES) as out:
         out.metadata.update(metadata)
         stream: Any = None
         done = 0
