@@ -39,6 +39,8 @@ class Clip:
         Motion of a layer in focus, px a frame to the left.
     flying
         Motion of an object of its own, px a frame to the right; 0 is without.
+    approach
+        How much nearer that object comes in every frame, px of disparity.
     pull
         How much nearer all layers come in every frame, px of disparity: the focus moves away from the camera.
     noise
@@ -51,6 +53,7 @@ class Clip:
     frames: int = 12
     pan: float = 1.7
     flying: float = 0.0
+    approach: float = 0.0
     pull: float = 0.0
     noise: float = 2.0
 
@@ -81,7 +84,7 @@ class Sprite(NamedTuple):
 
 def film(clip: Clip) -> Iterator[Frame]:
     """Render the frames one after the other."""
-    largest = (NEVER_SEEN if clip.flying else NEAR) + abs(clip.pull) * clip.frames
+    largest = (NEVER_SEEN if clip.flying else NEAR) + (abs(clip.pull) + abs(clip.approach)) * clip.frames
     field = Field(Pupil(), (clip.height, clip.width), largest)
     sprites = _sprites(clip)
     margin = field.margin
@@ -92,7 +95,8 @@ def film(clip: Clip) -> Iterator[Frame]:
         nearer = clip.pull * number
         stack = Stack(ground, np.full(ground.shape[:2], FAR + nearer, np.float32))
         for sprite in sprites:
-            _put(stack, sprite._replace(disparity=sprite.disparity + nearer), number, margin)
+            own = clip.approach * number if sprite.disparity == NEVER_SEEN else 0.0
+            _put(stack, sprite._replace(disparity=sprite.disparity + nearer + own), number, margin)
         surfaces = partial(stack.surfaces, reach=2 * margin, channels=slice(1, 2))
         sensor = Sensor(noise=clip.noise / 255, softness=0.6, seed=1000 * clip.scene + number)
         views = shoot(surfaces, field, sensor)

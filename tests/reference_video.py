@@ -5,7 +5,7 @@ Letters: p is a pixel of this frame, q = p + flow(p) its place in the other one.
 
 import numpy as np
 
-from reference import minimizer, upsample
+from reference import minimizer, upsample, window_mean
 
 
 def sample(image, x, y):
@@ -54,6 +54,8 @@ def message(A, B, P):
 def temporal_prior(A, B, flow, s, halvings, penalty, coarse, coarse_before=None, step=0.5):
     """A, B of the prior: moved by the flow, shifted by the median change of the coarser scale, sent over a step.
 
+    Where the coarser scale has changed in another way than by the median, the prior is weak.
+
     `coarse` are the disparities of the coarser scale of this frame, `coarse_before` those of the other frame. The
     penalty is w_t times the mean curvature.
     """
@@ -64,7 +66,13 @@ def temporal_prior(A, B, flow, s, halvings, penalty, coarse, coarse_before=None,
     if coarse_before is not None:
         # at every fourth pixel, which is every second of the coarser scale
         before = sample(coarse_before[::2, ::2], x[::4, ::4] / 4, y[::4, ::4] / 4)
-        B = B - 2 * A * 2 * np.median((coarse[::2, ::2] - before)[s[::4, ::4] > 0.5])
+        found = s[::4, ::4] > 0.5
+        change = 2 * (coarse[::2, ::2] - before)
+        nearer = np.median(change[found])
+        B = B - 2 * A * nearer
+        c = window_mean(found * (change - nearer), 9) / np.maximum(window_mean(found.astype(float), 9), 1e-3)
+        same = np.exp(-(c**2) / (2 * 0.04**2))
+        s = s * upsample(upsample(same, coarse.shape), A.shape)
     s = s * np.exp(-((minimizer(A, B) - 2 * upsample(coarse, A.shape)) ** 2) / (2 * step**2))
     return message(A, B, penalty * s)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -203,7 +202,9 @@ def join(parts: Sequence[tuple[str, int]], path: str, metadata: dict[str, str] |
         The file to write, whole or not at all; the suffix gives the container. An existing one is replaced.
     """
     kind = {".webm": "webm", ".mp4": "mp4"}.get(os.path.splitext(path)[1].lower(), CONTAINER)
-    temporary = os.path.join(os.path.dirname(path), f".dualpix-{secrets.token_hex(8)}.part")
+    temporary = os.path.join(
+        os.path.dirname(path), f".{os.path.basename(path)}.part"
+    )  # a killed run leaves one at most
     try:
         _join(parts, temporary, kind, metadata or {})
         os.replace(temporary, path)
