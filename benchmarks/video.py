@@ -1,6 +1,6 @@
 """Flicker, error, ghosts and speed of clips: every frame alone, with the frame before, and with both sides.
 
-    python benchmarks/video.py [--scenes N] [--frames N] [--size WIDTH HEIGHT] [--json]
+    python benchmarks/video.py [--scenes N] [--frames N] [--size WIDTH HEIGHT] [--speed] [--json]
 
 Clips are rendered (see benchmarks/clips.py), so disparity and motion are known.
 
@@ -83,10 +83,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, dict[str, float]]:
     nearing = list(film(Clip(0, flying=2.0, approach=0.15, **size)))
     figures = {}
     for way, maps_of in WAYS.items():
-        list(maps_of(pans[0][:2]))  # warms up
-        start = time.perf_counter()
         maps = [list(maps_of(frames)) for frames in pans]
-        seconds = time.perf_counter() - start
         cut = list(maps_of(pans[0][:4] + pans[-1][:4]))
         figures[way] = {
             "flicker": float(np.mean([flicker(*each) for each in zip(clips, pans, maps, strict=True)])),
@@ -95,9 +92,23 @@ def measured(arguments: argparse.Namespace) -> dict[str, dict[str, float]]:
             "cut": error(pans[-1][:1], cut[4:5]),
             "focus pull": error(pulled, list(maps_of(pulled))),
             "nearer": error_on_object(nearing, list(maps_of(nearing))),
-            "frames/s": sum(map(len, pans)) / seconds,
         }
     return figures
+
+
+def speed(frames: Sequence[Frame]) -> dict[str, float]:
+    """Seconds a frame, alone and with the frame before: the least, in turns, since other programs may run.
+
+    The first two frames of the clip are left out: they warm up, and the first is always surveyed.
+    """
+    clip = dualpix.Sequence()
+    spent: dict[str, list[float]] = {"alone": [], "frame before": []}
+    for frame in frames:
+        for way, solve in (("alone", dualpix.disparity), ("frame before", clip.add)):
+            start = time.perf_counter()
+            solve(frame.left, frame.right)
+            spent[way].append(time.perf_counter() - start)
+    return {way: min(seconds[2:]) for way, seconds in spent.items()}
 
 
 def main() -> None:
@@ -107,7 +118,13 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=12)
     parser.add_argument("--size", type=int, nargs=2, default=[640, 480])
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--speed", action="store_true", help="measure only the speed")
     arguments = parser.parse_args()
+    if arguments.speed:
+        width, height = arguments.size
+        spent = speed(list(film(Clip(0, width, height, arguments.frames))))
+        print(json.dumps(spent | {"speed": spent["alone"] / spent["frame before"]}))
+        return
     figures = measured(arguments)
     if arguments.json:
         print(json.dumps(figures, indent=2))
