@@ -11,6 +11,7 @@ from ..types import Map, Pair, Parabolas
 from .api import check_pair
 from .frame import Frame
 from .kinds import Method
+from .memory import OTHER_FRAME
 from .motion import Motion, find_motion, small_picture
 from .plan import Plan
 from .prepare import develop, prepare
@@ -100,7 +101,7 @@ def surveyed(
     pair: Pair, filming: Filming, run: Run, known: Plan | None = None, links: Sequence[tuple[Moment, Motion]] = ()
 ) -> Ready:
     """The frame with a new plan. Links that were found with the plan before stay if frame and scales do."""
-    check_pair(pair, filming.method, filming.mask_hidden, filming.mem_limit)
+    check_pair(pair, filming.method, filming.mask_hidden, filming.mem_limit, OTHER_FRAME)
     pyramid = develop(pair, filming.method, filming.lens, run)
     plan = survey(pyramid, pair, filming.method, filming.lens, Wishes(filming.axis, filming.mask_hidden), run)
     kept: list[tuple[Moment, Motion]] = []
