@@ -105,8 +105,8 @@ def video(
     Examples:
       dualpix video left.mp4 right.mp4 -o depth.mkv --preview depth.webm
       dualpix video both.mov --layout side-by-side -o frames
-      dualpix video left_frames right_frames -o depth --format png --grey -3 3
-      dualpix video 'left_%04d.png' 'right_%04d.png' -o depth.mkv --fps 24 --two-sided
+      dualpix video lefts rights -o depth --format png --grey -3 3
+      dualpix video "l_%04d.png" "r_%04d.png" -o depth.mkv --fps 24 --two-sided
     """
     from ..clips.api import Order, make_clip
     from ..clips.source import open_clip
