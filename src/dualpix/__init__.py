@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .many import batch, tiles
     from .method.api import disparity
     from .method.result import Result
+    from .method.sequence import Sequence, sequence
     from .params import Params, preset
 
     __version__: str
@@ -32,6 +33,7 @@ _HOMES = {
     "Metric": "camera.metric",
     "Params": "params",
     "Result": "method.result",
+    "Sequence": "method.sequence",
     "batch": "batches.api",
     "calibrate": "camera.calibrate",
     "disparity": "method.api",
@@ -40,6 +42,7 @@ _HOMES = {
     "read_capture": "io.captures",
     "read_map": "io",
     "read_pair": "io",
+    "sequence": "method.sequence",
     "simulate": "camera.simulation",
     "tiles": "mosaic.api",
     "write_map": "io",
@@ -55,6 +58,7 @@ __all__ = [
     "ParameterError",
     "Params",
     "Result",
+    "Sequence",
     "__version__",
     "baselines",
     "batch",
@@ -68,6 +72,7 @@ __all__ = [
     "read_map",
     "read_pair",
     "render",
+    "sequence",
     "simulate",
     "tiles",
     "write_map",

@@ -24,6 +24,7 @@ COMMANDS = (
     "disparity",
     "batch",
     "tiles",
+    "video",
     "depth",
     "mask",
     "refocus",

@@ -121,8 +121,13 @@ def _read(read: Callable[[], Pair], method: Method, mask_hidden: bool, mem_limit
     return pair
 
 
-def check_pair(pair: Pair, method: Method, mask_hidden: bool = False, mem_limit: float | None = None) -> None:
-    """Refuse a pair that is smaller than the matching window, or too large for the memory."""
+def check_pair(
+    pair: Pair, method: Method, mask_hidden: bool = False, mem_limit: float | None = None, more: float = 0.0
+) -> None:
+    """Refuse a pair that is smaller than the matching window, or too large for the memory.
+
+    `more` are float32 maps of its size that are kept beside.
+    """
     side, (height, width) = window_side(method.params.matching), pair.shape
     if min(height, width) < side:
         raise InputError(
@@ -130,7 +135,7 @@ def check_pair(pair: Pair, method: Method, mask_hidden: bool = False, mem_limit:
             "give a larger image or a smaller window"
         )
     frame = frame_of(pair, method.params.photometry)
-    check_memory(pair.name("left"), frame, _floats(frame.square_shape, method, mask_hidden), mem_limit)
+    check_memory(pair.name("left"), frame, _floats(frame.square_shape, method, mask_hidden) + more, mem_limit)
 
 
 def expected_gigabytes(shape: tuple[int, int], method: Method, mask_hidden: bool = False) -> float:

@@ -49,7 +49,7 @@ def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
     coarser = None if signs.coarser is None else 2 * signs.coarser
     near = spread(here, NEAR)
     far = near if coarser is None else spread(coarser, FAR)
-    scales = np.zeros_like(near) if coarser is None else _mean(np.abs(here - coarser), SCALES)
+    scales = np.zeros_like(near) if coarser is None else window_mean(np.abs(here - coarser), SCALES)
     bias = np.zeros_like(near) if signs.bias is None else signs.bias
     return {
         "near": np.log(near + STEP),
@@ -149,13 +149,13 @@ def bias_of(evidence: Parabolas, d: Map) -> Map:
     # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
     weight = np.where(np.isfinite(v), A, np.float32(0))
     apart = weight * np.clip(v - here, -FARTHEST, FARTHEST)
-    off = np.abs(_mean(apart, BIAS)) / np.maximum(_mean(weight, BIAS), np.float32(1e-30))
-    return _mean(np.asarray(off, np.float32), BIAS)
+    off = np.abs(window_mean(apart, BIAS)) / np.maximum(window_mean(weight, BIAS), np.float32(1e-30))
+    return window_mean(np.asarray(off, np.float32), BIAS)
 
 
 def mean_curvature(A: Map) -> Map:
     """The mean of the curvatures around every fourth pixel."""
-    return _mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE)
+    return window_mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE)
 
 
 def relative_confidence(belief: Parabolas) -> Map:
@@ -192,7 +192,7 @@ def texture(view: Map, side: int) -> Map:
 
     # <g^2> / (<g^2> + g0^2) <(I - <I>)^2> / (<(I - <I>)^2> + I0^2)
     g = cv2.Sobel(view, cv2.CV_32F, 1, 0, ksize=3, scale=1 / 8)
-    gradient, variance = _mean(g * g, side), _variance(view, side)
+    gradient, variance = window_mean(g * g, side), _variance(view, side)
     result: Map = gradient / (gradient + GRADIENT**2) * (variance / (variance + CONTRAST**2))
     return result
 
@@ -203,7 +203,8 @@ def smoothness(d: Map, side: int) -> Map:
     return result
 
 
-def _mean(values: Map, side: int) -> Map:
+def window_mean(values: Map, side: int) -> Map:
+    """The mean in the window around each pixel, mirrored at the border."""
     import cv2
 
     return np.asarray(cv2.blur(values, (side, side), borderType=cv2.BORDER_REFLECT), np.float32)
@@ -211,5 +212,5 @@ def _mean(values: Map, side: int) -> Map:
 
 def _variance(values: Map, side: int) -> Map:
     centred = values - values.mean(dtype=np.float64).astype(np.float32)
-    variance: Map = _mean(centred * centred, side) - _mean(centred, side) ** 2
+    variance: Map = window_mean(centred * centred, side) - window_mean(centred, side) ** 2
     return np.maximum(variance, 0, out=variance)

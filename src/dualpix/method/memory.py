@@ -15,6 +15,7 @@ DETAIL = 1  # more if the detail of the views is compared
 CODES = 1  # more for census codes
 ONE_SCALE = 5  # more if the range is found in copies of the only scale
 OTHER_VIEW = 3  # more if both views are matched
+OTHER_FRAME = 7  # more if the frame before is known: its belief, and the prior made from it
 STEREO = 8  # stereo without its candidates
 CANDIDATE = 4  # more for each candidate
 JUDGED = 13  # more if candidates are judged by their costs alone (choice is 0,0)

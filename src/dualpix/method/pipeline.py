@@ -14,7 +14,7 @@ from .finish import finish
 from .hints import in_frame
 from .kinds import Method
 from .prepare import develop, prepare
-from .priors import Prior
+from .priors import AnyPrior
 from .result import Result
 from .solve import solve
 from .survey import Wishes, survey
@@ -28,7 +28,7 @@ def disparity(
     lens: Calibration = NO_LENS,
     axis: str | None = None,
     mask_hidden: bool = False,
-    priors: Sequence[Prior] = (),
+    priors: Sequence[AnyPrior] = (),
     hints: Sequence[Hint] = (),
     run: Run | None = None,
 ) -> Result:

@@ -1,11 +1,13 @@
 """Priors: evidence about a pixel from anywhere else, added to its local term.
 
-The belief of the coarser scale is one; the belief of the previous frame of a clip, a user's hint or another sensor can
-be others. All are parabolas, and parabolas add up. Pass yours as `priors=` to `pipeline.disparity`.
+The belief of the coarser scale is one; the belief of the previous frame of a clip (`temporal.Temporal`), a user's hint
+or another sensor can be others. All are parabolas, and parabolas add up. Pass yours as `priors=` to
+`pipeline.disparity`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -39,8 +41,8 @@ class Prior:
     weight: float = 1.0
     limit: float = 0.0
 
-    def at(self, level: Level, threads: int) -> "Weighted":
-        """The prior at the size of the level."""
+    def at(self, level: Level, threads: int, coarser: Parabolas | None = None) -> "Weighted":
+        """The prior at the size of the level, whatever the coarser scale believes."""
         parabolas = self.parabolas
         for _ in range(level.scales - level.number):
             parabolas = parabolas.halved(threads)
@@ -48,6 +50,14 @@ class Prior:
 
 
 Weighted = tuple[Map, Map, int, float, float]  # A, B, size of the level over theirs, weight, limit
+
+
+class AnyPrior(Protocol):
+    """What `solve` takes as a prior."""
+
+    def at(self, level: Level, threads: int, coarser: Parabolas | None) -> Weighted | None:
+        """The prior at a level, given the belief of the next coarser one; None if it has nothing to say there."""
+        ...
 
 
 def combine(

@@ -13,7 +13,7 @@ from .confidence import seen_from_finer
 from .hints import NOT_TOLD, Told
 from .kinds import Method
 from .plan import Plan
-from .priors import Prior, Weighted, combine
+from .priors import AnyPrior, Weighted, combine
 from .relief import fitted
 from .scales import Level, Pyramid
 from .search import Span
@@ -22,7 +22,7 @@ from .search import Span
 def solve(
     pyramid: Pyramid,
     plan: Plan,
-    priors: Sequence[Prior] = (),
+    priors: Sequence[AnyPrior] = (),
     coarser: Parabolas | None = None,
     run: Run | None = None,
     told: Told = NOT_TOLD,
@@ -35,8 +35,8 @@ def solve(
         Prepared planes; they are used up.
     plan : Plan
         What to search, how often to aggregate, and how.
-    priors : sequence of Prior
-        Any number; each enters at every scale. A temporal prior is the belief of the previous frame.
+    priors : sequence of Prior or Temporal
+        Any number; each says at which scales it enters.
     coarser : Parabolas, optional
         The belief of the scale before the first of the plan, if that is solved already, as for a tile.
     told : Told
@@ -48,7 +48,7 @@ def solve(
         span = plan.search.at(level.factor, belief, run.threads)
         method = replace(plan.method, params=fitted(plan.params, belief))
         belief = belief and without_map(belief, plan.span)
-        given = [prior.at(level, run.threads) for prior in priors]
+        given = [found for prior in priors if (found := prior.at(level, run.threads, belief))]
         here = told.at(level)
         evidence = gather(level, span, method, belief, given, run, here)
         belief = None  # it is part of the evidence now

@@ -1,0 +1,152 @@
+"""The folder of parts beside the output: finished segments, and the moment from which the next one goes on.
+
+A segment is finished when its record is there. The record is written last, by a rename. So a killed run is resumed
+after its last finished segment, and the bytes are those of an undisturbed run.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import OutputError
+from ..io import OutputSet
+from ..method.moments import Moment
+from ..method.plan import Plan
+from ..types import Parabolas, Signs
+
+JOB = "job.json"
+
+
+class Parts:
+    """The folder of parts of one output.
+
+    Parameters
+    ----------
+    path
+        The folder. It is made when it is opened.
+    key
+        Of the inputs, the settings and the code.
+    """
+
+    def __init__(self, path: str, key: str) -> None:
+        self.path = path
+        self._key = key
+
+    def check(self, force: bool) -> None:
+        """Refuse a folder with the parts of another clip, unless `force`; and one that is none of ours in any case."""
+        if not os.path.lexists(self.path):
+            return
+        if "key" not in self._job():
+            raise OutputError(f"{self.path}: is where parts would be kept, but holds something else: move it away")
+        if not force and self._job()["key"] != self._key:
+            raise OutputError(
+                f"{self.path}: holds parts of another clip or other settings: remove it, or --force to start again"
+            )
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Make the folder, or go on with the one that is there; keep other runs out."""
+        if os.path.lexists(self.path) and self._job().get("key") != self._key:
+            shutil.rmtree(self.path)
+        try:
+            os.makedirs(os.path.join(self.path, "frames"), exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: this folder cannot be made ({error.strerror}): choose another place"
+            ) from None
+        with _locked(self.path):
+            self._write(JOB, {"key": self._key})
+            yield
+
+    def segments(self) -> list[dict[str, Any]]:
+        """The records of the finished segments of this clip, from the first on."""
+        records: list[dict[str, Any]] = []
+        if self._job().get("key") != self._key:
+            return records
+        while (path := Path(self.path, _record(len(records)))).is_file():
+            records.append(json.loads(path.read_text(encoding="utf-8")))
+        return records
+
+    def moment(self, segment: int) -> Moment | None:
+        """What was remembered after a segment; None before the first."""
+        return read_moment(os.path.join(self.path, _moment(segment))) if segment >= 0 else None
+
+    def keep(self, segment: int, record: dict[str, Any], moment: Moment) -> None:
+        """Mark a segment as finished. The moment before it is not needed any more."""
+        write_moment(os.path.join(self.path, _moment(segment)), moment)
+        self._write(_record(segment), record)
+        with suppress(FileNotFoundError):
+            os.remove(os.path.join(self.path, _moment(segment - 1)))
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _job(self) -> dict[str, Any]:
+        try:
+            found = json.loads(Path(self.path, JOB).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, name: str, record: dict[str, Any]) -> None:
+        path = os.path.join(self.path, name)
+        with OutputSet([path], force=True) as files:
+            files.write(path, json.dumps(record).encode())
+
+
+def _record(segment: int) -> str:
+    return f"segment_{segment:05d}.json"
+
+
+def _moment(segment: int) -> str:
+    return f"moment_{segment:05d}.npz"
+
+
+def write_moment(path: str, moment: Moment) -> None:
+    """Write a moment, whole or not at all."""
+    belief = moment.belief
+    arrays: dict[str, Any] = {"picture": moment.picture, "A": belief.A, "B": belief.B}
+    if belief.signs and belief.signs.coarser is not None:
+        arrays["coarser"] = belief.signs.coarser
+    facts = {"plan": moment.plan.to_dict(), "covered": moment.covered, "cut": moment.cut}
+    with open(f"{path}.part", "wb") as file:
+        np.savez(file, facts=np.array(json.dumps(facts)), **arrays)
+    os.replace(f"{path}.part", path)
+
+
+def read_moment(path: str) -> Moment:
+    """The inverse of `write_moment`."""
+    with np.load(path, allow_pickle=False) as stored:
+        facts = json.loads(str(stored["facts"]))
+        signs = Signs(coarser=stored["coarser"]) if "coarser" in stored else None
+        belief = Parabolas(stored["A"], stored["B"], signs=signs)
+        return Moment(Plan.from_dict(facts["plan"]), stored["picture"], belief, facts["covered"], facts["cut"])
+
+
+@contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Lock the folder. The system gives the lock back when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(
+                    f"{folder}: another dualpix video is writing here: wait until it ends, or choose another output"
+                ) from None
+        yield
+    finally:
+        os.close(place)
