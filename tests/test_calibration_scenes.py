@@ -436,13 +436,16 @@ def test_views_of_scenes_are_freed(shots, monkeypatch):
 
 @pytest.mark.parametrize("name", ["pixel4", "r6ii"])
 def test_real_scenes_correct_others_of_the_same_camera(data_dir, ablation, name):
-    """Fitted to three scenes in a row, the field takes at least 6 % off the error of the others, over all folds."""
+    """Fitted to three scenes in a row, the field takes at least 6 % off the error of the others.
+
+    Two folds are enough here. `benchmarks/calibration.py` measures all.
+    """
     scenes = list(ablation.SETS[name](data_dir / name))
     if len(scenes) < 4:
         pytest.skip(f"fewer than 4 scenes under {data_dir / name}")
     maps = [dualpix.disparity(each.left, each.right).disparity for each in scenes]
     plain, corrected = [], []
-    for first in range(len(scenes)):
+    for first in (0, len(scenes) // 2):
         order = [(first + k) % len(scenes) for k in range(len(scenes))]
         lens = calibrate(scenes=[(scenes[i].left, scenes[i].right, scenes[i].truth) for i in order[:3]])
         for each, d in ((scenes[i], maps[i]) for i in order[3:]):

@@ -280,7 +280,7 @@ def test_limit_agrees_with_numpy(shape, with_sigma):
     sigma = np.ones(shape, np.float32) if with_sigma else None
     outside = (d < -2.5) | (d > 4.5)
     expected = np.clip(d, -2, 4), np.where(outside, np.float32(0), confidence)
-    _core.limit(d, confidence, sigma, -2, 4, 0.5, 2)
+    _core.limit(d, confidence, sigma, low=-2, high=4, beyond=0.5, threads=2)
     np.testing.assert_array_equal((d, confidence), expected)
     if sigma is not None:
         np.testing.assert_array_equal(sigma, np.where(outside, 6, 1))

@@ -99,7 +99,7 @@ def test_errors_of_the_numbers_grow_away_from_the_pivot():
 
 def test_confidence_gives_back_the_expected_error():
     sigma = np.array([[0.01, 0.25, 3.0]], np.float32)
-    confidence = absolute_confidence(sigma, np.ones(sigma.shape, np.uint8))
+    confidence = absolute_confidence(sigma, np.ones(sigma.shape, np.uint8), 1)
     np.testing.assert_allclose(error_of(confidence), sigma, rtol=1e-2)
     assert np.isinf(error_of(np.zeros((1, 1), np.float32)))
 

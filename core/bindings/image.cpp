@@ -126,8 +126,8 @@ void bind_image(nb::module_& m) {
         "In place: sigma = value where textured is 0.");
   m.def("confidence_of", confidence_of, as_is("sigma"), as_is("textured"), as_is("confidence"), "sure"_a, "threads"_a,
         "confidence = textured / (1 + (sigma / sure)^2).");
-  m.def("limit", limit, as_is("d"), as_is("confidence"), as_is("sigma").none(), "low"_a, "high"_a, "beyond"_a,
-        "threads"_a,
+  m.def("limit", limit, as_is("d"), as_is("confidence"), as_is("sigma").none(), nb::kw_only(), "low"_a, "high"_a,
+        "beyond"_a, "threads"_a,
         "In place: d is clipped. Where it lay outside by more than `beyond`, confidence = 0 and sigma = high - low.");
   m.def("mean", mean, as_is("values"), "threads"_a, "The mean; it does not depend on the number of threads.");
   m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,

@@ -92,7 +92,7 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     seen = sigma if sigma is None or stretch == 1 else sigma / stretch
     confidence = plan.method.confidence(belief, seen, run.threads)
     low, high = belief.limits
-    _core.limit(d, confidence, sigma, low, high, OUTSIDE, run.threads)
+    _core.limit(d, confidence, sigma, low=low, high=high, beyond=OUTSIDE, threads=run.threads)
     if plan.params.smoothing.polish:
         # in place: the belief holds the map, too
         np.clip(polished(d, plan.params.smoothing.polish, run.threads), low, high, out=d)
