@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -306,3 +307,53 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(KeyError), written(tmp_path / "b.npy", (3, 4)):
         raise KeyError
     assert os.listdir(tmp_path) == ["a.npy"]
+
+
+# ---- nothing of the user's is lost ---------------------------------------------------------------
+
+
+def failed(output, error, *finished):
+    """The private folder of a job that finished some files and then failed."""
+    with suppress(dualpix.DualpixError), private_folder(str(output), "key") as folder:
+        for name in finished:
+            Path(folder, name).write_text("{}")
+        raise error
+    return Path(folder)
+
+
+def test_a_late_error_keeps_the_finished_tiles(tmp_path):
+    assert (failed(tmp_path / "a.tif", dualpix.OutputError("full"), "plan.json") / "plan.json").is_file()
+    assert not failed(tmp_path / "b.tif", dualpix.InputError("damaged")).exists()
+
+
+@pytest.mark.parametrize("link", [True, False])
+def test_the_private_folder_is_never_somebody_elses(tmp_path, link):
+    theirs = tmp_path / ("theirs" if link else ".map.tif.dualpix-tiles")
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text("years")
+    if link:
+        os.symlink(theirs, tmp_path / ".map.tif.dualpix-tiles")
+    with pytest.raises(dualpix.OutputError, match="move it away"), private_folder(str(tmp_path / "map.tif"), "key"):
+        pass
+    assert (theirs / "thesis.txt").read_text() == "years"
+
+
+def test_a_zarr_output_never_takes_inputs_or_other_files_with_it(scene, tmp_path):
+    store = tmp_path / "data.zarr"
+    store.mkdir()
+    for name, view in zip(("left", "right"), scene, strict=True):
+        np.save(store / f"{name}.npy", view)
+    given = store / "left.npy", store / "right.npy"
+    with pytest.raises(dualpix.OutputError, match="other files"):
+        dualpix.tiles(*given, store, tile=TILE, force=True, **SETTINGS)
+    (store / "zarr.json").write_text("{}")
+    with pytest.raises(dualpix.OutputError, match="holds inputs"):
+        dualpix.tiles(*given, store, tile=TILE, force=True, **SETTINGS)
+    assert all(path.is_file() for path in given)
+
+
+def test_a_zarr_array_must_be_a_picture(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    zarr.open_array(str(tmp_path / "line.zarr"), mode="w", shape=(7,), chunks=(7,), dtype="float32")
+    with pytest.raises(dualpix.InputError, match="not a picture"):
+        open_picture(tmp_path / "line.zarr", "left", str(tmp_path / "keep.npy"))

@@ -319,3 +319,13 @@ def test_the_memory_of_the_frame_before_counts():
     dualpix.disparity(*frame, mem_limit=alone + more / 2)
     with pytest.raises(dualpix.InputError, match="mem_limit"):
         dualpix.Sequence(mem_limit=alone + more / 2).add(*frame)
+
+
+def test_both_sides_pass_a_cut_where_the_axis_changes():
+    """What comes after a cut says nothing about the frame before it, and may have another shape."""
+    along_x = resting_clip(2)
+    along_y = [
+        tuple(np.ascontiguousarray(view.T) for view in pair) for pair in resting_clip(2, scene=5, shape=(120, 96))
+    ]
+    results = list(dualpix.sequence([*along_x, *along_y], two_sided=True))
+    assert [result.disparity.shape for result in results] == [along_x[0][0].shape] * 4

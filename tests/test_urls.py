@@ -298,3 +298,9 @@ def test_a_bucket_that_is_not_there_is_named(bucket, photos):  # noqa: F811
         run("photos", "s3://none/maps", runner=Here())
     with pytest.raises(InputError, match=r"^s3://shots/none: no such file or folder"):
         dualpix.batch("s3://shots/none", "out")
+
+
+@pytest.mark.parametrize("url", ["memory://", "memory:///"])
+def test_a_url_without_a_path_is_refused(url):
+    with pytest.raises(InputError, match="add its path"):
+        urls.check_writable(url)

@@ -318,6 +318,14 @@ def test_inputs_in_the_output_folder_are_never_lost(call, tmp_path):
     assert "holds inputs, which would be lost: choose another output" in err
 
 
+def test_a_preview_in_the_folder_of_the_frames_is_refused(call, tmp_path, views):
+    """It would be lost when the frames take their place."""
+    (tmp_path / "out").mkdir()
+    code, _, err = call("video", *views[0], "-o", tmp_path / "out", "--preview", tmp_path / "out/p.webm")
+    assert code == 2
+    assert "choose another place" in err
+
+
 def test_pyav_is_named_if_it_is_missing(call, tmp_path, views, monkeypatch):
     (left, right), _ = views
     monkeypatch.setattr(video, "missing", lambda package: True)

@@ -16,6 +16,7 @@ from ..batches.versions import versions
 from ..camera.lens import NO_LENS
 from ..errors import OutputError
 from ..io import OutputSet
+from ..io.atomic import is_inside
 from ..io.sidecar import SIGN, statistics, to_json
 from ..io.video import join
 from ..method.result import Result
@@ -107,10 +108,11 @@ def check_outputs(order: Order, force: bool) -> None:
         raise OutputError(f"{target.path}: the folder {above} does not exist: create it first")
     if not os.access(above, os.W_OK | os.X_OK):
         raise OutputError(f"{target.path}: the folder {above} is not writable: choose another place")
+    if target.preview and is_inside(target.preview, target.path):
+        raise OutputError(f"{target.preview}: lies in the folder of the frames: choose another place")
     if not os.path.lexists(target.path):
         return
-    inside = os.path.join(os.path.realpath(target.path), "")
-    if any(os.path.realpath(path).startswith(inside) for path in order.clip.inputs):
+    if any(is_inside(path, target.path) for path in order.clip.inputs):
         raise OutputError(f"{target.path}: holds inputs, which would be lost: choose another output")
     if not os.path.isdir(target.path):
         raise OutputError(f"{target.path}: is not a folder: choose another output")

@@ -88,6 +88,8 @@ class OutputSet:
         for path in paths:
             if any(_same(path, other) for other in protected):
                 raise OutputError(f"{self._name(path)} is an input and would be overwritten: choose another output")
+            if os.path.realpath(path) in self._folders and any(is_inside(other, path) for other in protected):
+                raise OutputError(f"{self._name(path)} holds inputs, which would be lost: choose another output")
             if any(_same(path, other) for other in self._targets):
                 raise OutputError(f"{self._name(path)} is named for two outputs: choose two different files")
             self._targets[os.fspath(path)] = os.path.realpath(path)
@@ -180,6 +182,11 @@ def remove(path: StrPath) -> None:
         shutil.rmtree(path)
     elif os.path.lexists(path):
         os.remove(path)
+
+
+def is_inside(path: StrPath, folder: StrPath) -> bool:
+    """Whether a path lies below a folder."""
+    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def _same(path: StrPath, other: StrPath) -> bool:

@@ -220,7 +220,10 @@ class _Place(NamedTuple):
     @classmethod
     def of(cls, url: str) -> _Place:
         fs = _file_system(_SERVER.match(url)[0])  # type: ignore[index]
-        return cls(fs, fs._strip_protocol(url))
+        path = fs._strip_protocol(url)
+        if not path.strip("/"):
+            raise InputError(f"{url}: names no folder or file: add its path")
+        return cls(fs, path)
 
     @property
     def url(self) -> str:

@@ -166,7 +166,7 @@ def by_windows(picture: StrPath | Image) -> Picture | None:
     if not isinstance(picture, (str, os.PathLike)):
         return None
     path = os.path.abspath(picture)
-    if os.path.isdir(path) and _is_zarr(path):
+    if os.path.isdir(path) and is_zarr(path):
         return _zarr(path)
     data = mapped(picture)
     if data[:6] == _NPY:
@@ -176,7 +176,8 @@ def by_windows(picture: StrPath | Image) -> Picture | None:
     return _tiff_picture(path, data) if _tiff.MAGIC.match(data) else None
 
 
-def _is_zarr(path: str) -> bool:
+def is_zarr(path: str) -> bool:
+    """Whether a folder is a Zarr array."""
     return any(Path(path, name).is_file() for name in ("zarr.json", ".zarray"))
 
 
@@ -189,6 +190,8 @@ def _zarr(path: str) -> Picture:
         array = zarr.open_array(path, mode="r")
     except Exception as error:  # zarr raises whatever its JSON runs into
         raise InputError(f"{path}: is no Zarr array: give the folder of one array") from error
+    if not 2 <= array.ndim <= 3 or 0 in array.shape:
+        raise InputError(f"{path}: is an array of shape {array.shape}, not a picture: give one with rows and columns")
     as_image(np.zeros((1, 1, *array.shape[2:]), array.dtype), path)
     return Chunks(path, tuple(map(int, array.shape)))
 

@@ -49,7 +49,8 @@ def solve_both_sides(
         block = len(ahead) if len(ahead) < BLOCK + AHEAD else BLOCK
         backward = _backward(ahead, filming, new_run)
         for number, (pair, forward) in enumerate(ahead[:block]):
-            beside = _beside(None if forward.cut else before, backward[number + 1])
+            ends = number + 1 < len(ahead) and ahead[number + 1].forward.cut  # the next frame shows something else
+            beside = _beside(None if forward.cut else before, None if ends else backward[number + 1])
             result, _ = solve_frame(pair, filming, beside, new_run(), forward.plan)
             backward[number] = None  # frees it
             before = forward

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..batches.processes import Processes
-from ..errors import InputError, ParameterError
+from ..errors import InputError, OutputError, ParameterError
 from ..io.atomic import OutputSet
 from ..io.sidecar import entries, sidecar_path, to_json
 from ..io.tiled import check_tiled_path, write_tiled
-from ..io.windows import check_picture, open_picture
+from ..io.windows import check_picture, is_zarr, open_picture
 from ..method.kinds import method_of
 from ..method.memory import available
 from ..method.window import window_side
@@ -175,6 +175,9 @@ def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
     suffixes, sidecar = request.check(), sidecar_path(request.output)
     paths = [*request.maps.values(), sidecar]
     folders = [path for role, path in request.maps.items() if suffixes[role] == ".zarr"]
+    for path in folders:
+        if os.path.isdir(path) and os.listdir(path) and not is_zarr(path):
+            raise OutputError(f"{path}: is a folder with other files: choose another output")
     roles = {sidecar: f"the sidecar of {request.output}"}
     outputs = OutputSet(paths, request.inputs.values(), request.force, roles, folders)
     request.check_views()

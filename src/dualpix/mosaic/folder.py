@@ -12,11 +12,12 @@ import numpy as np
 from ..batches.keys import file_digest, key_of
 from ..batches.versions import code_digest
 from ..errors import DualpixError, OutputError
+from ..io.atomic import remove
 from ..params import Params
 from ..types import Image, StrPath
 from ..version import version
 
-KEY = "key"
+KEY, PLAN = "key", "plan.json"  # whose tiles these are; what all of them need, the first thing that is finished
 
 
 def identity(views: tuple[Image | StrPath, ...], params: Params, axis: str | None, tile: int) -> str:
@@ -37,8 +38,8 @@ def _digest(view: Image | StrPath) -> str:
 def private_folder(output: str, key: str) -> Iterator[str]:
     """The folder of a job with that key. What another job has left there is removed.
 
-    After the block it is removed. If the block fails, it stays, so that the work can go on; but if the input is at
-    fault and nothing was there before, it goes, too.
+    After the block it is removed. If the block fails, it stays, so that the work can go on, unless nothing was finished
+    in it.
     """
     place = os.path.realpath(output)
     folder = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.dualpix-tiles")
@@ -46,27 +47,28 @@ def private_folder(output: str, key: str) -> Iterator[str]:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: this folder cannot be made ({error.strerror}): choose another place") from None
+    if os.path.islink(folder) or (os.listdir(folder) and not os.path.isfile(os.path.join(folder, KEY))):
+        raise OutputError(f"{folder}: is where tiles would be kept, but holds something else: move it away")
     with _locked(folder):
-        is_new = _cleared(Path(folder), key)
+        _clear(Path(folder), key)
         try:
             yield folder
         except DualpixError:
-            if is_new:
+            if not os.path.exists(os.path.join(folder, PLAN)):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _cleared(folder: Path, key: str) -> bool:
-    """Remove what is of no use: half-written files, and all of another job. Returns whether nothing is left."""
+def _clear(folder: Path, key: str) -> None:
+    """Remove what is of no use: half-written files, and all of another job."""
     named = folder / KEY
     ours = named.is_file() and named.read_text(encoding="utf-8", errors="replace") == key
     for path in folder.iterdir():
         if not ours or path.suffix == ".part":
-            path.unlink()
+            remove(path)
     if not ours:
         named.write_text(key, encoding="utf-8")
-    return not ours
 
 
 @contextmanager
