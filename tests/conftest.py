@@ -72,10 +72,12 @@ def call(capfd):
 @pytest.fixture(scope="session")
 def bucket():
     """A bucket of a store that speaks S3, and its files."""
-    pytest.importorskip("s3fs")
+    pytest.importorskip("s3fs", reason="s3fs is not installed: pip install '.[test-s3]'")
     import fsspec
 
-    server_of = pytest.importorskip("moto.server").ThreadedMotoServer
+    server_of = pytest.importorskip(
+        "moto.server", reason="moto is not installed: pip install '.[test-s3]'"
+    ).ThreadedMotoServer
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
