@@ -40,8 +40,8 @@ def bench():
 
 
 @pytest.fixture(scope="module")
-def dask(bench, bucket, tmp_path_factory):
-    """A scheduler and two workers in processes of their own. They find the S3 store by their environment."""
+def dask(bench, tmp_path_factory):
+    """A scheduler and two workers in processes of their own."""
     with bench.started(tmp_path_factory.mktemp("dask"), env=HERE) as found:
         bench.await_workers(found.address, 2)
         yield found
@@ -92,11 +92,15 @@ def test_a_cluster_makes_the_same_files_and_resumes(calm, dask, photos):  # noqa
     assert [name for name, each in again.items() if not each.kept] == ["deep/c_left"]
 
 
-def test_a_cluster_needs_no_disk_but_the_store(calm, dask, bucket, photos):  # noqa: F811
+def test_a_cluster_needs_no_disk_but_the_store(bench, calm, bucket, photos, tmp_path):  # noqa: F811
+    """Workers find the S3 store by their environment, so these start after it."""
     for path in photos.rglob("*.png"):
         bucket.pipe_file(f"shots/dask/{path.relative_to(photos).as_posix()}", path.read_bytes())
     shutil.rmtree(photos)
-    run("s3://shots/dask", "s3://shots/dask-maps", preview=True, scheduler=dask.address)
+    (tmp_path / "dask").mkdir()
+    with bench.started(tmp_path / "dask", env=HERE) as own:
+        bench.await_workers(own.address, 2)
+        run("s3://shots/dask", "s3://shots/dask-maps", preview=True, scheduler=own.address)
     assert_same(stored(bucket, "shots/dask-maps"), calm)
 
 
@@ -246,4 +250,8 @@ def test_a_worker_that_comes_later_with_other_code_is_refused(dask, monkeypatch)
 def test_the_benchmark_sees_the_cost_of_an_engine(bench, tmp_path):
     found = bench.pace(Here(), 3, 0.01)
     assert 0.01 <= found.first < found.whole
+
+
+def test_the_benchmark_sees_the_cost_of_checks(bench, tmp_path):
+    pytest.importorskip("s3fs", reason="s3fs is not installed: pip install '.[test-s3]'")
     assert bench.cost_of_check(tmp_path, 10).seconds > 0

@@ -151,6 +151,8 @@ class Batch:
         check("format", recipe.suffix[1:], Choice(*(suffix[1:] for suffix in SUFFIXES)))
         if scheduler is not None:
             check_scheduler(scheduler, jobs=jobs, threads=threads, mem_limit=mem_limit)
+        if urls.is_url(output):
+            urls.check_writable(os.fspath(output))
         self._folder, self._recipe, self._runner, self._scheduler = urls.plain(output), recipe, runner, scheduler
         self._limit = available() if mem_limit is None else check("mem_limit", mem_limit, Real(0, 1e9, above=True))
         cores = thread_count(threads)
