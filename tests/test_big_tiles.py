@@ -190,7 +190,10 @@ def test_a_second_job_stays_out(tmp_path):
     out = str(tmp_path / "map.tif")
     with private_folder(out, "first") as folder:
         Path(folder, "tile-0-0.npy").write_bytes(b"work")
-        with pytest.raises(dualpix.OutputError, match="is at work here"), private_folder(out, "second"):
+        with (
+            pytest.raises(dualpix.OutputError, match="another dualpix tiles is writing here"),
+            private_folder(out, "second"),
+        ):
             pass
         assert Path(folder, "tile-0-0.npy").exists()
     assert not Path(folder).exists()

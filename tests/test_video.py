@@ -11,7 +11,8 @@ import pytest
 
 import dualpix
 from dualpix.clips import api, source, target
-from dualpix.clips.parts import read_moment, write_moment
+from dualpix.clips.parts import Parts, read_moment, write_moment
+from dualpix.errors import OutputError
 from dualpix.io import video
 from dualpix.io.frames import find_frames
 from dualpix.method import two_sided
@@ -365,3 +366,13 @@ def test_a_damaged_video_is_named(tmp_path, views):
     clip = source.Clip(source.View(str(damaged), 7), None, "side-by-side")
     with pytest.raises(dualpix.InputError, match=r"damaged\.mkv"):
         list(clip.pairs())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_a_second_run_does_not_touch_the_parts_of_the_first(tmp_path):
+    path = str(tmp_path / "out.parts")
+    with Parts(path, "first").opened():
+        (tmp_path / "out.parts/segment").write_text("work")
+        with pytest.raises(OutputError, match="another dualpix video is writing here"), Parts(path, "second").opened():
+            pass
+        assert (tmp_path / "out.parts/segment").read_text() == "work"

@@ -2,13 +2,13 @@
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..errors import OutputError
 from ..io import OutputSet, urls
+from ..io.locks import locked
 from ..version import version
 
 BATCH, RESULTS = "batch.json", "results.jsonl"
@@ -90,7 +90,7 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: this folder cannot be made ({error.strerror}): choose another place") from None
-    with _locked(folder) as lock:
+    with locked(folder, "dualpix batch", PATIENCE) as lock:
         _remove_parts(folder)
         path = os.path.join(folder, BATCH)
         if _read(folder) != _as_json(batch):
@@ -100,34 +100,6 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
             yield lock
         finally:
             _remove_parts(folder)
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[tuple[int, ...]]:
-    """Lock the folder. The system gives the lock back when the last process that has it ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield ()
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise OutputError(
-                        f"{folder}: another dualpix batch is writing here: wait until it ends, or choose another folder"
-                    ) from None
-                time.sleep(0.05)
-            except OSError:  # a file system without locks
-                break
-        yield (place,)
-    finally:
-        os.close(place)
 
 
 def _read(folder: str) -> Any:

@@ -86,11 +86,11 @@ def make_clip(order: Order, sequence: Sequence, force: bool, progress: Progress 
     parts = Parts(f"{target.path}.parts", order.key(sequence))
     check_outputs(order, force)
     parts.check(force)
-    with opencv_threads(sequence.threads):
+    with opencv_threads(sequence.threads), parts.opened():
         records, kept = _solved(order, sequence, parts, progress)
-    record = _record(order, sequence, records)
-    record |= {"seconds": time.monotonic() - start, "kept": kept}
-    _put_in_place(order, parts, records, record)
+        record = _record(order, sequence, records)
+        record |= {"seconds": time.monotonic() - start, "kept": kept}
+        _put_in_place(order, parts, records, record)
     return record
 
 
@@ -134,10 +134,8 @@ def _solved(
     sequence.moment = parts.moment(len(records) - 1)
     pairs = order.clip.pairs(kept)
     results = sequence.both_sides(pairs) if order.two_sided else map(sequence.add, pairs)
-    results = chain([next(results)], results)  # the first frame can be solved, so there is something to write
-    with parts.opened():
-        while sum(record["frames"] for record in records) < order.clip.count:
-            records.append(_segment(order, sequence, results, parts, records, progress))
+    while sum(record["frames"] for record in records) < order.clip.count:
+        records.append(_segment(order, sequence, results, parts, records, progress))
     return records, kept
 
 

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import OutputError
+from ..errors import DualpixError, OutputError
 from ..io import OutputSet
+from ..io.atomic import remove
+from ..io.locks import locked
 from ..method.moments import Moment
 from ..method.plan import Plan
 from ..types import Parabolas, Signs
@@ -51,18 +53,25 @@ class Parts:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Make the folder, or go on with the one that is there; keep other runs out."""
-        if os.path.lexists(self.path) and self._job().get("key") != self._key:
-            shutil.rmtree(self.path)
+        """Make the folder, or go on with the one that is there; keep other runs out. Parts of another clip go."""
         try:
-            os.makedirs(os.path.join(self.path, "frames"), exist_ok=True)
+            os.makedirs(self.path, exist_ok=True)
         except OSError as error:
             raise OutputError(
                 f"{self.path}: this folder cannot be made ({error.strerror}): choose another place"
             ) from None
-        with _locked(self.path):
-            self._write(JOB, {"key": self._key})
-            yield
+        with locked(self.path, "dualpix video"):
+            if self._job().get("key") != self._key:
+                for name in os.listdir(self.path):
+                    remove(os.path.join(self.path, name))
+                self._write(JOB, {"key": self._key})
+            os.makedirs(os.path.join(self.path, "frames"), exist_ok=True)
+            try:
+                yield
+            except DualpixError:
+                if not self.segments():  # there is nothing to go on with
+                    self.remove()
+                raise
 
     def segments(self) -> list[dict[str, Any]]:
         """The records of the finished segments of this clip, from the first on."""
@@ -128,25 +137,3 @@ def read_moment(path: str) -> Moment:
         signs = Signs(coarser=stored["coarser"]) if "coarser" in stored else None
         belief = Parabolas(stored["A"], stored["B"], signs=signs)
         return Moment(Plan.from_dict(facts["plan"]), stored["picture"], belief, facts["covered"], facts["cut"])
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Lock the folder. The system gives the lock back when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            try:
-                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise OutputError(
-                    f"{folder}: another dualpix video is writing here: wait until it ends, or choose another output"
-                ) from None
-        yield
-    finally:
-        os.close(place)

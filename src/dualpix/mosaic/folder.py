@@ -13,6 +13,7 @@ from ..batches.keys import file_digest, key_of
 from ..batches.versions import code_digest
 from ..errors import DualpixError, OutputError
 from ..io.atomic import remove
+from ..io.locks import locked
 from ..params import Params
 from ..types import Image, StrPath
 from ..version import version
@@ -49,7 +50,7 @@ def private_folder(output: str, key: str) -> Iterator[str]:
         raise OutputError(f"{folder}: this folder cannot be made ({error.strerror}): choose another place") from None
     if os.path.islink(folder) or (os.listdir(folder) and not os.path.isfile(os.path.join(folder, KEY))):
         raise OutputError(f"{folder}: is where tiles would be kept, but holds something else: move it away")
-    with _locked(folder):
+    with locked(folder, "dualpix tiles"):
         _clear(Path(folder), key)
         try:
             yield folder
@@ -69,26 +70,3 @@ def _clear(folder: Path, key: str) -> None:
             remove(path)
     if not ours:
         named.write_text(key, encoding="utf-8")
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Keep a second job out. The system gives the lock back when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(
-                f"{folder}: another dualpix tiles is at work here: wait until it ends, or choose another output"
-            ) from None
-        except OSError:  # a file system without locks
-            pass
-        yield
-    finally:
-        os.close(place)
