@@ -126,8 +126,8 @@ def test_dask_workers_and_processes_give_the_same_bytes(files, tmp_path, monkeyp
     monkeypatch.undo()
     monkeypatch.setattr(survey, "WHOLE", SHAPE[0] * SHAPE[1] // 12)
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
-        address = client.scheduler.address
-        dualpix.tiles(*files, tmp_path / "dask.tif", tile=TILE, scheduler=address, **SETTINGS)
+        dualpix.tiles(*files, tmp_path / "dask.tif", tile=TILE, scheduler=client, **SETTINGS)
+        assert client.status == "running"  # it is the caller's
     record = dualpix.tiles(*files, tmp_path / "map.tif", tile=TILE, threads=2, **SETTINGS)
     assert (tmp_path / "dask.tif").read_bytes() == (tmp_path / "map.tif").read_bytes()
     assert 20 < record["tiles"]["megabytes"] < 1000
@@ -225,7 +225,7 @@ def test_bad_requests_are_refused_in_a_sentence(call, files, tmp_path, monkeypat
     assert "whole picture" in refused(call, tmp_path, left, right, "-o", out, "--set", "filter=guided")
     assert "needs 3 scales" in refused(call, tmp_path, left, right, "-o", out, "--set", "iterations=4,4")
     nobody, enough = "tcp://127.0.0.1:9", ("--set", "iterations=4,4,4")
-    monkeypatch.setattr("dualpix.mosaic.cluster.PATIENCE", 0.5)
+    monkeypatch.setattr("dualpix.batches.cluster.PATIENCE", 0.5)
     assert "dask scheduler" in refused(call, tmp_path, left, right, "-o", out, "--scheduler", nobody, *enough)
     out.write_bytes(b"mine")
     assert "exists already" in refused(call, tmp_path, left, right, "-o", out)
@@ -246,13 +246,6 @@ def test_views_cut_short_are_refused(call, scene, tmp_path):
         file.truncate(100_000)
     args = tmp_path / "left.npy", tmp_path / "right.npy", "-o", tmp_path / "map.tif"
     assert "right.npy: is cut short" in refused(call, tmp_path, *args)
-
-
-def test_a_worker_with_other_code_is_refused(monkeypatch):
-    task = work.TileTask(3, None, None, "unused", code=("0.0.9", "abc"))
-    answer = task.run()
-    assert "0.0.9 abc" in answer.error
-    assert dualpix.__version__ in answer.error
 
 
 # ---- the parts -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The runner for many machines: chunks of captures as tasks of Dask distributed.
+"""The runner for many machines: chunks of captures or tiles as tasks of Dask distributed.
 
 The scheduler knows what runs where. It gives a chunk to another worker when one dies. A chunk may run twice, which is
 harmless: what is finished is found by its key.
@@ -82,28 +82,30 @@ class Cluster:
 
     Attributes
     ----------
-    scheduler : str
-        Its address, or "local" for one that lives as long as the tasks run.
+    scheduler : str or dask Client
+        Its address, "local" for one that lives as long as the tasks run, or a client, which is not closed.
     jobs : int
         The number of worker processes of a local one.
     shared : str or None
         A file that all workers must see, if they write beside it.
     """
 
-    scheduler: str
+    scheduler: str | Client
     jobs: int = 1
     shared: str | None = None
 
     def run(self, tasks: Iterable[Task[Answer]]) -> Generator[Answer, None, None]:
         """Yield the answer of every task, in the order in which their chunks end."""
+        with self.opened() as workers:
+            yield from workers.run(tasks)
+
+    @contextmanager
+    def opened(self) -> Iterator[Workers]:
+        """The workers, for several runs. Their code, and what they see, is checked once."""
         with _quiet(), _client(self.scheduler, self.jobs) as client:
             _check_versions(client)
             self._check_shared(client)
-            flow: _Flow[Answer] = _Flow(client, iter(tasks), self.scheduler)
-            try:
-                yield from flow.answers()
-            finally:
-                flow.cancel()
+            yield Workers(client)
 
     def _check_shared(self, client: Client) -> None:
         if self.shared is None:
@@ -117,16 +119,32 @@ class Cluster:
                 )
 
 
+@dataclass(frozen=True)
+class Workers:
+    """Runs tasks on the workers of a Dask client that is open."""
+
+    client: Client
+
+    def run(self, tasks: Iterable[Task[Answer]]) -> Generator[Answer, None, None]:
+        """Yield the answer of every task, in the order in which their chunks end."""
+        flow: _Flow[Answer] = _Flow(self.client, iter(tasks))
+        try:
+            yield from flow.answers()
+        finally:
+            flow.cancel()
+
+
 # ---- the flow of chunks --------------------------------------------------------------------------
 
 
 class _Flow(Generic[Answer]):
     """Keeps every worker busy with chunks, and few more than that in the scheduler."""
 
-    def __init__(self, client: Client, tasks: Iterator[Task[Answer]], scheduler: str) -> None:
+    def __init__(self, client: Client, tasks: Iterator[Task[Answer]]) -> None:
         from distributed import as_completed
 
-        self._client, self._tasks, self._scheduler = client, tasks, scheduler
+        self._client, self._tasks = client, tasks
+        self._name = client.scheduler.address
         self._chunks: dict[Future[Any], list[Task[Answer]]] = {}
         self._suspects: deque[Task[Answer]] = deque()  # one of them may have ended its workers
         self._suspect: Future[Any] | None = None
@@ -171,10 +189,11 @@ class _Flow(Generic[Answer]):
 
     def _found(self, future: Future[Any], chunk: list[Task[Answer]]) -> list[Answer]:
         """The answers of a chunk that has ended. If its workers died, its tasks begin again, each alone."""
-        from distributed import CancelledError, KilledWorker
+        from distributed import KilledWorker
 
         try:
-            seconds, answers = future.result()  # a worker may end with its answer, which is then made again
+            with self._connection():
+                seconds, answers = future.result()  # a worker may end with its answer, which is then made again
         except KilledWorker:
             if future is self._suspect:
                 return [chunk[0].failed("it ended one worker after another, perhaps out of memory")]
@@ -182,13 +201,9 @@ class _Flow(Generic[Answer]):
             return []
         except DualpixError:
             raise
-        except (CancelledError, OSError):
-            raise InputError(
-                f"{self._scheduler}: the scheduler is gone: start it and the batch again, which goes on"
-            ) from None
         except Exception as error:
             raise InputError(
-                f"{self._scheduler}: a worker cannot do the work ({type(error).__name__}: {error}): install dualpix "
+                f"{self._name}: a worker cannot do the work ({type(error).__name__}: {error}): install dualpix "
                 f"{version()} there"
             ) from None
         each = seconds / len(chunk)
@@ -199,8 +214,20 @@ class _Flow(Generic[Answer]):
     def _count_threads(self) -> int:
         """The number of threads of all workers, now and then. Without workers the tasks wait, so it is at least 1."""
         if time.monotonic() - self._counted > FRESH:
-            self._threads, self._counted = sum(self._client.nthreads().values()), time.monotonic()
+            with self._connection():
+                self._threads, self._counted = sum(self._client.nthreads().values()), time.monotonic()
         return max(1, self._threads)
+
+    @contextmanager
+    def _connection(self) -> Iterator[None]:
+        from distributed import CancelledError
+
+        try:
+            yield
+        except (CancelledError, OSError):
+            raise InputError(
+                f"{self._name}: the scheduler is gone: start it and this command again, which goes on"
+            ) from None
 
 
 class _Work:
@@ -218,7 +245,7 @@ class _Work:
 
 def _work(chunk: list[Task[Answer]], wanted: str, code: str) -> tuple[float, list[Answer]]:
     """Run a chunk on a worker. Returns how long it took, and the answers."""
-    if (version(), code_digest(compiled=False)) != (wanted, code):  # the worker came after the batch had begun
+    if (version(), code_digest(compiled=False)) != (wanted, code):  # the worker came after the work had begun
         raise _refused("a worker", version(), code_digest(compiled=False), code)
     start = time.perf_counter()
     answers = [task.run() for task in chunk]
@@ -229,7 +256,10 @@ def _work(chunk: list[Task[Answer]], wanted: str, code: str) -> tuple[float, lis
 
 
 @contextmanager
-def _client(scheduler: str, jobs: int) -> Iterator[Client]:
+def _client(scheduler: str | Client, jobs: int) -> Iterator[Client]:
+    if not isinstance(scheduler, str):
+        yield scheduler
+        return
     if scheduler != LOCAL:
         with _connected(scheduler) as client:
             yield client

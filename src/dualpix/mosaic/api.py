@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..batches.cluster import Cluster, check_scheduler
 from ..batches.processes import Processes
+from ..batches.runner import Runner
 from ..errors import InputError, OutputError, ParameterError
-from ..io.atomic import OutputSet
+from ..io.atomic import OutputSet, writing
 from ..io.sidecar import entries, sidecar_path, to_json
 from ..io.tiled import check_tiled_path, write_tiled
 from ..io.windows import check_picture, is_zarr, open_picture
@@ -21,8 +23,7 @@ from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Whole, check
 from ..run import Progress, Run, opencv_threads, thread_count
 from ..types import Image, Map, Shape, StrPath, same_size
-from .cluster import connected
-from .folder import identity, private_folder
+from .folder import KEY, identity, private_folder
 from .job import Finished, Job
 from .survey import halvings_of, margin_of
 from .views import Pictures
@@ -145,6 +146,8 @@ class Request:
             raise ParameterError(f"axis must be x or y, not {self.axis!r}")
         if params.photometry.pixel_aspect not in ("auto", 1):
             raise ParameterError("parameter pixel_aspect cannot be used for tiles: give views with square pixels")
+        if isinstance(self.scheduler, str):
+            check_scheduler(self.scheduler)
         check("tile", self.tile, Whole(1, 2**16))
         margin = margin_of(method_of(params))
         if self.tile < margin:
@@ -184,8 +187,8 @@ def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
     key = identity((request.left, request.right), request.params, request.axis, request.tile)
     with (
         opencv_threads(run.threads),
-        runner(request.scheduler, run.threads) as workers,
         private_folder(request.output, key) as folder,
+        runner(request.scheduler, run.threads, os.path.join(folder, KEY)) as workers,
         outputs as files,
     ):
         left, right = (
@@ -200,17 +203,13 @@ def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
 
 
 @contextmanager
-def runner(scheduler: Any, jobs: int) -> Iterator[Any]:
-    """Who does the tiles."""
+def runner(scheduler: Any, jobs: int, shared: str) -> Iterator[Runner]:
+    """Who does the tiles. Workers on other machines must see the file `shared`."""
     if scheduler is None:
         yield Processes(jobs, available())
         return
-    cluster, ours = connected(scheduler, jobs)
-    try:
-        yield cluster
-    finally:
-        if ours:
-            cluster.client.close()
+    with Cluster(scheduler, jobs, shared).opened() as workers:
+        yield workers
 
 
 def write(
@@ -227,7 +226,8 @@ def write(
                     found.add(values)
                 return values
 
-            write_tiled(files.temporary(path), suffixes[role], window, shape)
+            with writing(path):
+                write_tiled(files.temporary(path), suffixes[role], window, shape)
     return found.to_dict()
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..batches.runner import Runner
-from ..batches.versions import code_digest
 from ..errors import InputError
 from ..io.atomic import OutputSet
 from ..io.grids import Grid
@@ -21,7 +20,6 @@ from ..method.tiles import Tile
 from ..params import Params
 from ..run import Progress, Run, Step
 from ..types import Planes
-from ..version import version
 from .beliefs import StoredBelief, layers_of, store, stored
 from .survey import halvings_of, margin_of, surveyed
 from .views import Brightness, Pictures, Reduced, Views, all_of, halve
@@ -222,9 +220,8 @@ class Job:
 
     def _tasks(self, scale: Scale, tiles: Sequence[Tile], files: Sequence[str]) -> list[TileTask]:
         """A task for every tile that has no file yet."""
-        code = version(), code_digest()
         return [
-            TileTask(index, scale, tile, file, code=code)
+            TileTask(index, scale, tile, file)
             for index, (tile, file) in enumerate(zip(tiles, files, strict=True))
             if not os.path.exists(file)
         ]

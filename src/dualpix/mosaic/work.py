@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..batches.process import peak_megabytes
-from ..batches.versions import code_digest
 from ..camera.lens import NO_LENS
 from ..errors import DualpixError, sentence
 from ..io.grids import Array, Grid, save
@@ -21,7 +20,6 @@ from ..method.scales import Pyramid
 from ..method.tiles import Tile, evidence_of, solve_part, tiles
 from ..run import Run, opencv_threads
 from ..types import Map, Parabolas, Planes, Shape
-from ..version import version
 from .beliefs import StoredBelief, layers_of
 from .views import Views, prepared
 
@@ -117,16 +115,10 @@ class TileTask:
     tile: Tile
     file: str
     threads: int = 1
-    code: tuple[str, str] = ("", "")
 
     def run(self) -> Answer:
         """Do it. A file that exists is a finished tile; it appears whole or not at all."""
         try:
-            here = version(), code_digest()
-            if here != self.code:
-                return self.failed(
-                    f"a worker has dualpix {' '.join(here)}, but here it is {' '.join(self.code)}: install the same"
-                )
             if not os.path.exists(self.file):
                 do = self.scale.solved if self.scale.plan.curvatures else self.scale.curvature
                 with opencv_threads(self.threads):
