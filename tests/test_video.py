@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from fractions import Fraction
 
@@ -226,7 +227,76 @@ def test_parts_of_another_clip_are_not_used(call, tmp_path, views, monkeypatch):
     assert call("video", left, right, "-o", tmp_path / "out", "--weight", "1", "--force")[0] == 0
     assert json.loads((tmp_path / "out" / "clip.json").read_text())["kept"] == 0
     (tmp_path / "new.parts").mkdir()
+    (tmp_path / "new.parts/note.txt").write_text("mine")
     assert "holds something else: move it away" in call("video", left, right, "-o", tmp_path / "new", "--force")[2]
+
+
+class Killed(BaseException):
+    pass
+
+
+def killed(*_):
+    raise Killed
+
+
+def kill_at(patch, number):
+    """Fail at call `number` of what puts files in place, and at all later ones, so that nothing is tidied up."""
+    calls = []
+
+    def failing(do):
+        def call(*args, **kwargs):
+            calls.append(do)
+            if len(calls) > number:
+                raise Killed
+            return do(*args, **kwargs)
+
+        return call
+
+    for name in ("replace", "rename", "remove", "unlink", "rmdir"):
+        patch.setattr(os, name, failing(getattr(os, name)))
+
+
+@pytest.mark.parametrize("name", ["out", "out.mkv"])
+def test_a_kill_while_outputs_are_put_in_place_loses_nothing(call, tmp_path, monkeypatch, name):
+    """The second run goes on without --force, although some outputs exist, and solves nothing again."""
+    frames = clip_of(2)
+    paths = [write_video(tmp_path / f"{k}.mkv", [frame[k] for frame in frames]) for k in (0, 1)]
+    made = tmp_path / "made"
+    made.mkdir()
+    order = "video", *paths, "--preview", made / "preview.webm", "-o", made / name
+    assert call(*order)[0] == 0
+    wanted = files_under(made)
+    with monkeypatch.context() as patch:  # all segments are finished, and nothing is in place
+        patch.setattr(api, "_put_in_place", killed)
+        with pytest.raises(Killed):
+            call(*order, "--force")
+    stopped = files_under(made)
+    for number in range(100):
+        restore(made, stopped)
+        with monkeypatch.context() as patch:
+            kill_at(patch, number)
+            try:
+                assert call(*order)[0] == 0
+                break
+            except Killed:
+                pass
+        again = call(*order)
+        if again[0]:  # only the parts were left, which this call has removed
+            assert "exists already" in again[2]
+        assert files_under(made).keys() == wanted.keys()
+        assert all(files_under(made)[file] == wanted[file] for file in wanted if not file.endswith(".json"))
+    assert number > 5
+
+
+def restore(folder, files):
+    shutil.rmtree(folder)
+    for name, data in sorted(files.items()):
+        path = folder / name
+        if data is False:
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
 
 
 def test_a_moment_comes_back_as_it_was(tmp_path):

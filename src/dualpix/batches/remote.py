@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import DualpixError, InputError, sentence
+from ..errors import DualpixError, sentence
 from ..io import urls
 from ..io.pairs import app_right
 from ..io.private import PrivateFolder
@@ -103,10 +103,7 @@ class _Copies:
             self._fetched(url, Path(left).with_name(name))
 
     def _fetched(self, url: str, copy: Path) -> str:
-        try:
-            urls.fetch(url, copy)
-        except OSError as error:
-            raise InputError(f"{url}: cannot be copied to {copy} ({error.strerror}): make room there") from None
+        urls.fetch(url, copy)
         self.origins[str(copy)] = url
         return str(copy)
 

@@ -1,7 +1,6 @@
 """Makes the maps of a clip, segment by segment. What is finished is not done again."""
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from ..batches.versions import versions
 from ..camera.lens import NO_LENS
 from ..errors import OutputError
 from ..io import OutputSet
-from ..io.atomic import is_inside
+from ..io.atomic import is_inside, writing
 from ..io.sidecar import SIGN, statistics, to_json
 from ..io.video import join
 from ..method.result import Result
@@ -84,13 +83,14 @@ def make_clip(order: Order, sequence: Sequence, force: bool, progress: Progress 
     start = time.monotonic()
     target = order.target
     parts = Parts(f"{target.path}.parts", order.key(sequence))
-    check_outputs(order, force)
     parts.check(force)
+    check_outputs(order, force or parts.is_placing())
     with opencv_threads(sequence.threads), parts.opened():
         records, kept = _solved(order, sequence, parts, progress)
         record = _record(order, sequence, records)
         record |= {"seconds": time.monotonic() - start, "kept": kept}
-        _put_in_place(order, parts, records, record)
+        with parts.placing():
+            _put_in_place(order, parts, records, record)
     return record
 
 
@@ -247,7 +247,10 @@ def _outputs(target: Target) -> dict[str, str]:
 
 
 def _put_in_place(order: Order, parts: Parts, records: list[dict[str, Any]], record: dict[str, Any]) -> None:
-    """Join the segments, and give the outputs their names; the map is the last."""
+    """Join the segments, and give the outputs their names; the map is the last.
+
+    After a kill it is called again, and does again what it had done.
+    """
     target = order.target
     data = to_json(record).encode()
     lengths = [each["frames"] for each in records]
@@ -258,17 +261,30 @@ def _put_in_place(order: Order, parts: Parts, records: list[dict[str, Any]], rec
     if target.preview:
         join(segments("preview"), target.preview)
     if target.is_video:
-        with OutputSet([target.sidecar], force=True) as files:
-            files.write(target.sidecar, data)
+        _put_file(os.path.join(parts.path, RECORD), target.sidecar, data)
         join(segments("map"), target.path, metadata(_grey(records, target)))
     else:
-        frames = os.path.join(parts.path, "frames")
-        with open(os.path.join(frames, RECORD), "wb") as file:
+        _put_frames(os.path.join(parts.path, "frames"), target, data)
+
+
+def _put_file(part: str, path: str, data: bytes) -> None:
+    """Write a file among the parts, and make it the output."""
+    with writing(path):
+        with open(part, "wb") as file:
             file.write(data)
+        os.replace(part, path)
+
+
+def _put_frames(frames: str, target: Target, record: bytes) -> None:
+    """Make the folder of finished frames the output. An older one goes to the parts, and with them."""
+    if not os.path.isdir(frames):  # it is the output already
+        return
+    with writing(target.path):
+        with open(os.path.join(frames, RECORD), "wb") as file:
+            file.write(record)
         if os.path.isdir(target.path):
-            shutil.rmtree(target.path)
+            os.rename(target.path, f"{frames}.old")
         os.rename(frames, target.path)
-    parts.remove()
 
 
 def _size_and_date(path: str) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 A segment is finished when its record is there. The record is written last, by a rename. So a killed run is resumed
 after its last finished segment, and the bytes are those of an undisturbed run.
+
+The file of the job says how far it is: segments are made, then the outputs are put in place, then the folder goes.
 """
 
 import json
@@ -16,13 +18,14 @@ import numpy as np
 
 from ..errors import DualpixError, OutputError
 from ..io import OutputSet
-from ..io.atomic import remove
+from ..io.atomic import remove, writing
 from ..io.locks import locked
 from ..method.moments import Moment
 from ..method.plan import Plan
 from ..types import Parabolas, Signs
 
 JOB = "job.json"
+MAKING, PLACING, PLACED = "making", "placing", "placed"  # how far a job is
 
 
 class Parts:
@@ -41,8 +44,17 @@ class Parts:
         self._key = key
 
     def check(self, force: bool) -> None:
-        """Refuse a folder with the parts of another clip, unless `force`; and one that is none of ours in any case."""
+        """Refuse a folder with the parts of another clip, unless `force`; and one that is none of ours in any case.
+
+        What is left of a clip that is in place is removed.
+        """
+        with suppress(OSError):
+            os.rmdir(self.path)  # an empty folder is the last thing that is left
         if not os.path.lexists(self.path):
+            return
+        if self._job().get("state") == PLACED:
+            with locked(self.path, "dualpix video"):
+                self.remove()
             return
         if "key" not in self._job():
             raise OutputError(f"{self.path}: is where parts would be kept, but holds something else: move it away")
@@ -64,8 +76,9 @@ class Parts:
             if self._job().get("key") != self._key:
                 for name in os.listdir(self.path):
                     remove(os.path.join(self.path, name))
-                self._write(JOB, {"key": self._key})
-            os.makedirs(os.path.join(self.path, "frames"), exist_ok=True)
+                self._mark(MAKING)
+            if not self.is_placing():
+                os.makedirs(os.path.join(self.path, "frames"), exist_ok=True)
             try:
                 yield
             except DualpixError:
@@ -93,9 +106,28 @@ class Parts:
         with suppress(FileNotFoundError):
             os.remove(os.path.join(self.path, _moment(segment - 1)))
 
+    def is_placing(self) -> bool:
+        """Whether all segments are finished, and some outputs of this clip may be in place."""
+        return self._job() == {"key": self._key, "state": PLACING}
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Put the outputs in place in this block, which may begin again after a kill. Then the folder is removed."""
+        self._mark(PLACING)
+        yield
+        self._mark(PLACED)
+        self.remove()
+
     def remove(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Remove the folder, and the file of the job as the last one in it."""
+        with suppress(OSError):
+            for name in os.listdir(self.path):
+                if name != JOB:
+                    remove(os.path.join(self.path, name))
+            shutil.rmtree(self.path)
+
+    def _mark(self, state: str) -> None:
+        self._write(JOB, {"key": self._key, "state": state})
 
     def _job(self) -> dict[str, Any]:
         try:
@@ -125,9 +157,10 @@ def write_moment(path: str, moment: Moment) -> None:
     if belief.signs and belief.signs.coarser is not None:
         arrays["coarser"] = belief.signs.coarser
     facts = {"plan": moment.plan.to_dict(), "covered": moment.covered, "cut": moment.cut}
-    with open(f"{path}.part", "wb") as file:
-        np.savez(file, facts=np.array(json.dumps(facts)), **arrays)
-    os.replace(f"{path}.part", path)
+    with writing(path):
+        with open(f"{path}.part", "wb") as file:
+            np.savez(file, facts=np.array(json.dumps(facts)), **arrays)
+        os.replace(f"{path}.part", path)
 
 
 def read_moment(path: str) -> Moment:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import OutputError, ParameterError
+from ..io.atomic import writing
 from ..io.images import encode_png
 from ..io.maps import encode_map
 from ..io.previews import preview
@@ -192,6 +193,11 @@ class SegmentWriter:
 
     def add(self, d: Map) -> None:
         """Write the next frame."""
+        with writing(self._folder):
+            self._add(d)
+        self._number += 1
+
+    def _add(self, d: Map) -> None:
         target, grey = self._target, self._grey
         if target.is_video:
             self._videos["map"].add(grey.codes(d))
@@ -202,12 +208,12 @@ class SegmentWriter:
                 file.write(data)
         if target.preview:
             self._videos["preview"].add(preview(d, *self._shown))
-        self._number += 1
 
     def close(self, error: BaseException | None = None) -> None:
         """Finish the files of the segment, or remove them after an error."""
-        for video in self._videos.values():
-            video.__exit__(type(error) if error else None, error, None)
+        with writing(self._folder):
+            for video in self._videos.values():
+                video.__exit__(type(error) if error else None, error, None)
 
 
 def part(folder: str, what: str, segment: int) -> str:

@@ -97,12 +97,8 @@ class OutputSet:
 
     def write(self, path: StrPath, data: bytes | memoryview) -> None:
         """Keep the data of one of the paths until the end of the ``with`` block."""
-        temporary = self.temporary(path)
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        with writing(path), open(self.temporary(path), "xb") as file:
+            file.write(data)
 
     def temporary(self, path: StrPath) -> str:
         """Return the name of a new file or folder that becomes one of the paths at the end of the ``with`` block."""
@@ -132,12 +128,10 @@ class OutputSet:
 
     def _put_in_place(self) -> None:
         for target, temporary in self._written.items():
-            try:
+            with writing(target):
                 if os.path.isdir(temporary):
                     remove(target)  # only an empty folder could be replaced
                 os.replace(temporary, target)
-            except OSError as error:
-                raise OutputError(f"{target}: cannot be written: {error.strerror}") from error
         for target in self._removed:
             try:
                 os.remove(target)
@@ -174,6 +168,15 @@ class OutputSet:
     def _name(self, path: StrPath) -> str:
         role = self._roles.get(os.fspath(path))
         return f"{path}, {role}," if role else f"{path}:"
+
+
+@contextmanager
+def writing(path: StrPath) -> Iterator[None]:
+    """Turn what goes wrong with a file that is written into an OutputError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def remove(path: StrPath) -> None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..types import Shape, StrPath
+from .atomic import writing
 
 Array = npt.NDArray[Any]
 
@@ -107,9 +108,10 @@ def written(path: StrPath, shape: Shape, dtype: npt.DTypeLike = np.float32) -> I
     """Write a .npy file row by row. It appears whole at the end of the block, or not at all."""
     temporary = f"{os.fspath(path)}.{secrets.token_hex(8)}.part"
     try:
-        with open(temporary, "xb") as file:
-            yield Rows(file, shape, dtype)
-        os.replace(temporary, path)
+        with writing(path):
+            with open(temporary, "xb") as file:
+                yield Rows(file, shape, dtype)
+            os.replace(temporary, path)
     finally:
         with suppress(FileNotFoundError):
             os.remove(temporary)

@@ -17,6 +17,7 @@ from ..errors import DualpixError, InputError, OutputError
 from ..types import StrPath
 from ._extra import missing
 from ._limit import max_pixels
+from .atomic import writing
 
 Answer = TypeVar("Answer")
 
@@ -112,14 +113,17 @@ def fetch(url: str, path: StrPath) -> None:
     ------
     InputError
         If there is no such file, if it cannot be read, or if it is too large.
+    OutputError
+        If the copy cannot be written.
     """
     place, limit = _Place.of(url), BYTES * max_pixels()
 
     def copy() -> None:
-        with place.fs.open(place.path, "rb") as source, open(path, "wb") as target:
+        with place.fs.open(place.path, "rb") as source, open(path, "wb", buffering=0) as target:
             size = getattr(source, "size", None) or 0
             while size <= limit and (piece := source.read(_PIECE)):
-                target.write(piece)
+                with writing(path):
+                    target.write(piece)
                 size = max(size, target.tell())
         if size > limit:
             raise InputError(f"{url}: has {size} bytes or more, over the limit of {limit}: set DUALPIX_MAX_PIXELS")

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError, OutputError
+from ..errors import InputError
 from ..types import Image, StrPath
 from ._extra import missing
 from ._limit import too_large
+from .atomic import writing
 
 __all__ = [
     "GREY_BITS",
@@ -206,10 +207,9 @@ def join(parts: Sequence[tuple[str, int]], path: str, metadata: dict[str, str] |
         os.path.dirname(path), f".{os.path.basename(path)}.part"
     )  # a killed run leaves one at most
     try:
-        _join(parts, temporary, kind, metadata or {})
-        os.replace(temporary, path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        with writing(path):
+            _join(parts, temporary, kind, metadata or {})
+            os.replace(temporary, path)
     finally:
         with suppress(FileNotFoundError):
             os.remove(temporary)
