@@ -5,6 +5,8 @@ left(x, y) matches right(x - d, y). Intensities are on a 0..255 scale. Letters a
 alpha, beta are the coefficients of a pixel's parabola alpha d^2 + beta d + gamma; A, B those of the aggregated one.
 """
 
+from functools import cache
+
 import numpy as np
 
 DIRECTIONS = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]  # (dy, dx) of a step
@@ -252,6 +254,7 @@ def edge_weight(guide, sigma, share=None):
     The share of the square of 4 x 4 pixels multiplies the exponent. The pixel later in the rows decides which square.
     """
 
+    @cache  # every iteration asks for the same edges
     def weight(p, q):
         y, x = max(p, q)
         s = 1 if share is None else share[y // 4, x // 4]
