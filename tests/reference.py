@@ -123,6 +123,32 @@ def window(omega, cost):
     return box_window(omega) if cost in BOXED else gaussian_window(omega)
 
 
+def block_window(omega, side):
+    """The Gaussian in blocks: a block is a box of variance side^2 / 12, and both together have STD omega."""
+    k = np.arange(-round(2 * omega / side), round(2 * omega / side) + 1)
+    taps = np.exp(-(k**2) / (2 * ((omega / side) ** 2 - 1 / 12)))
+    return taps / taps.sum()
+
+
+def block_means(image, side):
+    """The mean of every block of side x side pixels; those at the end are cut off."""
+    rows, columns = (np.arange(0, n, side) for n in image.shape)
+    sums, pixels = (np.add.reduceat(np.add.reduceat(x, rows), columns, axis=1) for x in (image, np.ones_like(image)))
+    return sums / pixels
+
+
+def block_cost_volume(left, right, disparities, omega, side, cost="sad"):
+    """C[i] as `cost_volume`, the same for all pixels of a block: the means of the differences, smoothed."""
+
+    def of(d):
+        difference = left - shifted(right, d)
+        means = block_means(np.abs(difference) if cost == "sad" else difference**2, side)
+        spread = smooth(means, block_window(omega, side)).repeat(side, axis=0).repeat(side, axis=1)
+        return spread[: left.shape[0], : left.shape[1]]
+
+    return np.stack([of(d) for d in disparities])
+
+
 def cost_volume(left, right, disparities, omega, cost="sad"):
     """C[i] of L(x) and R(x - d_i); bt and census have a box of side omega and replicate padding, others a Gaussian."""
     taps = window(omega, cost)
