@@ -25,12 +25,7 @@ def compare(left, right, disparities, n, omega=1.5, cost="sad"):
     assert np.isfinite(alpha).all()
     assert np.isfinite(beta).all()
     views, d = (left.astype(float), right.astype(float)), list(disparities)
-    side = 2 if omega >= 4 else 1
-    volume = (
-        reference.cost_volume(*views, d, omega, cost)
-        if side == 1
-        else reference.block_cost_volume(*views, d, omega, side, cost)
-    )
+    volume = reference.cost_volume(*views, d, omega, cost)
     expected = reference.local_parabolas(volume, d, "encc", None, params.ratio_threshold, views, n)
     gaps = np.diff(np.sort(volume, axis=0), axis=0)[:2].min(axis=0)
     gaps = np.minimum(gaps, np.diff(np.sort(volume[1:-1], axis=0), axis=0)[0]) if len(d) > 3 else gaps

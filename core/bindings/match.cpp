@@ -21,9 +21,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   check_taps(taps);
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(side == 1 || side == 2, "side must be 1 or 2");
-  require(side == 1 || ((cost == dualpix::Cost::sad || cost == dualpix::Cost::ssd) &&
-                        subpixel == dualpix::Subpixel::encc),
-          "blocks need the cost sad or ssd, and encc");
+  require(side == 1 || cost == dualpix::Cost::sad || cost == dualpix::Cost::ssd, "blocks need the cost sad or ssd");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   if (ranges) {
     auto tiles = [](size_t side) { return (side + dualpix::kTile - 1) / dualpix::kTile; };

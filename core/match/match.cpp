@@ -266,16 +266,21 @@ DUALPIX_CLONES void parabola_vertices(const Minima& m, int count, float* offsets
   }
 }
 
-// The offsets of the vertices of a row from their whole disparities.
+// The offsets of the vertices of a row of n pixels from their whole disparities.
 void vertices(const Tile& tile, int y, int n, const Matching& o, float* offsets) {
   if (o.subpixel == Subpixel::encc) {
     const Distances& kept = tile.distances[y];
     return tile.encc->peaks(y, n, tile.winners[y].index, kept.before, kept.at, kept.after, offsets);
   }
-  const Minima& m = tile.minima[y];  // blocks are pixels here
-  if (o.subpixel == Subpixel::parabola) return parabola_vertices(m, n, offsets);
-  for (int x = 0; x < n; ++x)
-    offsets[x] = vertex_histeq(std::max(m.before[x] - m.best[x], 0.0f), std::max(m.after[x] - m.best[x], 0.0f), o.bias);
+  const Minima& m = tile.minima[y / o.side];
+  const int columns = blocks(n, o.side);
+  float own[kTileColumns];
+  if (o.subpixel == Subpixel::parabola)
+    parabola_vertices(m, columns, own);
+  else
+    for (int x = 0; x < columns; ++x)
+      own[x] = vertex_histeq(std::max(m.before[x] - m.best[x], 0.0f), std::max(m.after[x] - m.best[x], 0.0f), o.bias);
+  spread(own, columns, o.side, offsets);
 }
 
 void start(Minima& m) {

@@ -25,11 +25,9 @@ def window_side(matching: Matching) -> int:
 def block_side(matching: Matching) -> int:
     """Side of the blocks of pixels that share a cost, px.
 
-    A block is small against the window, and the offsets of its pixels from the common disparity are their own.
+    A block is small against the window. With encc, its pixels have offsets of their own from the common disparity.
     """
-    if matching.cost not in ("sad", "ssd") or matching.subpixel != "encc":
-        return 1
-    return SIDE if matching.window >= BLOCKS * SIDE else 1
+    return SIDE if matching.cost in ("sad", "ssd") and matching.window >= BLOCKS * SIDE else 1
 
 
 def block_taps(matching: Matching) -> Map:
