@@ -125,13 +125,40 @@ def window(omega, cost):
     return box_window(omega) if cost in BOXED else gaussian_window(omega)
 
 
+def block_means(image, side):
+    """The mean of every block of side x side pixels; those at the end are cut off."""
+    rows, columns = (np.arange(0, n, side) for n in image.shape)
+    sums, pixels = (np.add.reduceat(np.add.reduceat(x, rows), columns, axis=1) for x in (image, np.ones_like(image)))
+    return sums / pixels
+
+
+def block_window(omega, side):
+    """The Gaussian in blocks: a block is a box of variance side^2 / 12, and both together have STD omega."""
+    k = np.arange(-round(2 * omega / side), round(2 * omega / side) + 1)
+    taps = np.exp(-(k**2) / (2 * ((omega / side) ** 2 - 1 / 12)))
+    return taps / taps.sum()
+
+
+def smooth_blocks(image, omega, side=2):
+    """The window over the means of blocks, the same for all pixels of a block."""
+    spread = smooth(block_means(image, side), block_window(omega, side)).repeat(side, axis=0).repeat(side, axis=1)
+    return spread[: image.shape[0], : image.shape[1]]
+
+
 def cost_volume(left, right, disparities, omega, cost="sad"):
-    """C[i] of L(x) and R(x - d_i); bt and census have a box of side omega and replicate padding, others a Gaussian."""
+    """C[i] of L(x) and R(x - d_i); bt and census have a box of side omega and replicate padding, others a Gaussian.
+
+    Large Gaussians of sad and ssd are those of blocks.
+    """
     taps = window(omega, cost)
     codes = [census(view) for view in (left, right)] if cost == "census" else None
+
+    def windowed(difference):
+        return smooth_blocks(difference, omega) if omega >= 4 else smooth(difference, taps)
+
     of = {
-        "sad": lambda d: smooth(np.abs(left - shifted(right, d)), taps),
-        "ssd": lambda d: smooth((left - shifted(right, d)) ** 2, taps),
+        "sad": lambda d: windowed(np.abs(left - shifted(right, d))),
+        "ssd": lambda d: windowed((left - shifted(right, d)) ** 2),
         "ncc": lambda d: correlation_cost(left, shifted(right, d), taps),
         "zncc": lambda d: zero_mean_correlation_cost(left, shifted(right, d), taps),
         "bt": lambda d: smooth(birchfield_tomasi(left, right, d), taps, "edge"),

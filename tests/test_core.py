@@ -111,7 +111,15 @@ MAPS = [np.zeros((4, 5), np.float32) for _ in range(6)]
 def test_an_enum_is_no_number_and_no_name(wrong):
     kinds = {"subpixel": _core.Subpixel.parabola, "cost": _core.Cost.sad}
     row = np.zeros(21, np.float32)
-    numbers = {"first": 0, "count": 3, "encc_window": 3, "ratio_threshold": 2, "noise_floor": 0, "threads": 1}
+    numbers = {
+        "first": 0,
+        "count": 3,
+        "side": 1,
+        "encc_window": 3,
+        "ratio_threshold": 2,
+        "noise_floor": 0,
+        "threads": 1,
+    }
     rows = {"taps": row[:1], "bias": row, "encc_left": MAPS[0], "encc_right": MAPS[1]}
     _core.match(*MAPS[:4], **numbers, **rows, **kinds)
     for name in kinds:

@@ -18,14 +18,14 @@ def noisy_pair(shape, d, noise=1.0, seed=0):
     return [(view + rng.normal(0, noise, shape)).astype(np.float32) for view in textured_pair(shape, d, seed)]
 
 
-def compare(left, right, disparities, n):
+def compare(left, right, disparities, n, omega=1.5, cost="sad"):
     """Curvature and vertex agree where winner and second best are clear; returns the share of pixels compared."""
-    params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=1.5)
+    params = preset("dslr-a").replace(subpixel="encc", encc_window=n, window=omega, cost=cost)
     alpha, beta = matched(left, right, disparities, params, threads=2)
     assert np.isfinite(alpha).all()
     assert np.isfinite(beta).all()
     views, d = (left.astype(float), right.astype(float)), list(disparities)
-    volume = reference.cost_volume(*views, d, params.window)
+    volume = reference.cost_volume(*views, d, omega, cost)
     expected = reference.local_parabolas(volume, d, "encc", None, params.ratio_threshold, views, n)
     gaps = np.diff(np.sort(volume, axis=0), axis=0)[:2].min(axis=0)
     gaps = np.minimum(gaps, np.diff(np.sort(volume[1:-1], axis=0), axis=0)[0]) if len(d) > 3 else gaps
@@ -43,6 +43,15 @@ def compare(left, right, disparities, n):
 @pytest.mark.parametrize("shape", [(40, 61), (97, 100), (20, 130)])
 def test_agrees_with_the_formulas(shape, n):
     assert compare(*noisy_pair(shape, 0.7), range(-4, 5), n) > 0.8
+
+
+@pytest.mark.parametrize("cost", ["sad", "ssd"])
+@pytest.mark.parametrize("omega", [4, 7.9, 10.5])
+@pytest.mark.parametrize("shape", [(97, 194), (30, 131), (193, 7), (5, 3), (1, 9)])
+def test_blocks_share_a_cost(shape, omega, cost):
+    """Large windows: the cost is that of a block of pixels, at odd sizes and at ends that cut blocks off, too."""
+    shared = compare(*noisy_pair(shape, 0.7), range(-4, 5), 9, omega, cost)
+    assert shared > 0.8 or min(shape) < 8
 
 
 @pytest.mark.parametrize("disparities", [range(-1, 2), range(-9, -2), range(3, 30)])

@@ -329,13 +329,15 @@ def test_border(width, disparities):
         ({"count": 2}, "three disparities"),
         ({"bias": as_row([0.0])}, "21"),
         ({"taps": as_row([])}, "taps"),
+        ({"side": 3}, "side must be 1 or 2"),
+        ({"side": 2, "cost": _core.Cost.zncc}, "blocks need the cost sad or ssd"),
     ],
 )
 def test_the_kernel_refuses_what_it_cannot_read(change, message):
     maps = {
         name: np.zeros((4, 5), np.float32) for name in ("left", "right", "encc_left", "encc_right", "alpha", "beta")
     }
-    rest = {"first": -1, "count": 3, "taps": gaussian_taps(1), "bias": as_row(HISTEQ_BIAS)}
+    rest = {"first": -1, "count": 3, "side": 1, "taps": gaussian_taps(1), "bias": as_row(HISTEQ_BIAS)}
     kinds = {"subpixel": _core.Subpixel.histeq, "cost": _core.Cost.sad}
     numbers = {"encc_window": 15, "ratio_threshold": 2.2, "noise_floor": 0, "threads": 1}
     with pytest.raises(ValueError, match=message):

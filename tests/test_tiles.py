@@ -102,8 +102,8 @@ def test_tiles_cover_the_picture_once(side, margin):
     [
         ("auto", {}, Margins(matching=27, aggregation=math.ceil(3 * math.sqrt(12000)), confidence=24, filter=37)),
         ("auto", {"filter": "guided"}, Margins(27, math.ceil(3 * math.sqrt(12000)), 24, 81)),
-        ("dslr-a", {}, Margins(22, None, None, 0)),
-        ("phone", {"filter": "solver"}, Margins(32, math.ceil(3 * math.sqrt(5000)), 24, None)),
+        ("dslr-a", {}, Margins(23, None, None, 0)),
+        ("phone", {"filter": "solver"}, Margins(34, math.ceil(3 * math.sqrt(5000)), 24, None)),
         ("auto", {"noise_floor": 0}, Margins(27, math.ceil(3 * math.sqrt(12000)), None, 37)),
         ("stereo", {}, Margins(None, 10, None, 0)),
         ("stereo", {"filter": "guided"}, Margins(None, 10, None, None)),

@@ -8,8 +8,8 @@
 
 namespace {
 
-void match(Map left, Map right, Output alpha, Output beta, int first, int count, Row taps, dualpix::Subpixel subpixel,
-           Row bias, int encc_window, Map encc_left, Map encc_right, float ratio_threshold,
+void match(Map left, Map right, Output alpha, Output beta, int first, int count, int side, Row taps,
+           dualpix::Subpixel subpixel, Row bias, int encc_window, Map encc_left, Map encc_right, float ratio_threshold,
            float noise_floor, dualpix::Cost cost, int threads, std::optional<Ranges> ranges) {
   check_pair(left, right);
   same_shape(left, encc_left, "encc_left must have the shape of left");
@@ -20,6 +20,8 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   check_disparities(first, count);
   check_taps(taps);
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
+  require(side == 1 || side == 2, "side must be 1 or 2");
+  require(side == 1 || cost == dualpix::Cost::sad || cost == dualpix::Cost::ssd, "blocks need the cost sad or ssd");
   require(bias.shape(0) == dualpix::kBiasSteps, "bias must have 21 entries");
   if (ranges) {
     auto tiles = [](size_t side) { return (side + dualpix::kTile - 1) / dualpix::kTile; };
@@ -34,6 +36,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
                                      first,
                                      count,
                                      ranges ? ranges->data() : nullptr,
+                                     side,
                                      {taps.data(), (int)taps.shape(0) - 1},
                                      subpixel,
                                      bias.data(),
@@ -133,11 +136,11 @@ void bind_match(nb::module_& m) {
       .value("whole", dualpix::Minimum::whole)
       .value("parabola", dualpix::Minimum::parabola);
   m.def("match", match, as_is("left"), as_is("right"), as_is("alpha"), as_is("beta"), nb::kw_only(), "first"_a,
-        "count"_a, as_is("taps"), as_is("subpixel"), as_is("bias"), "encc_window"_a, as_is("encc_left"),
+        "count"_a, "side"_a, as_is("taps"), as_is("subpixel"), as_is("bias"), "encc_window"_a, as_is("encc_left"),
         as_is("encc_right"), "ratio_threshold"_a, "noise_floor"_a, as_is("cost"), "threads"_a,
         as_is("ranges").none() = nb::none(),
         "alpha, beta = the local parabolas of the windowed cost over the disparities first .. first + count - 1, or\n"
-        "over the ranges (first, count) of the tiles.");
+        "over the ranges (first, count) of the tiles. Blocks of side x side pixels share a cost; taps are blocks.");
   m.attr("tile") = dualpix::kTile;
   m.def("tile_extremes", tile_extremes, as_is("d"), "reach"_a, as_is("least"), as_is("most"), "threads"_a,
         "The least and the greatest coarse disparity in and around each tile of the finer scale.");

@@ -76,6 +76,18 @@ DUALPIX_INLINE vfloat log2(vfloat x) {
 // exp(x) for x <= 0, relative error 2e-7 (1 + |x|). For x < -87 the result is 1e-38.
 DUALPIX_INLINE vfloat exp_negative(vfloat x) { return exp2(1.44269504f * x); }
 
+// a(0) + a(1), a(2) + a(3) ... b(6) + b(7)
+DUALPIX_INLINE vfloat pair_sums(vfloat a, vfloat b) {
+#if __has_builtin(__builtin_shufflevector)
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
+         __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+#else  // GCC before 12
+  vfloat sums;
+  for (int i = 0; i < kLanes / 2; ++i) sums[i] = a[2 * i] + a[2 * i + 1], sums[i + kLanes / 2] = b[2 * i] + b[2 * i + 1];
+  return sums;
+#endif
+}
+
 // Transposes a square of 8 x 8 pixels.
 DUALPIX_INLINE void transpose(vfloat v[kLanes]) {
 #if __has_builtin(__builtin_shufflevector)

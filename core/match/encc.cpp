@@ -24,46 +24,81 @@ namespace {
 // A window with a mean square below this, on a 0..255 scale, has no texture: only noise and rounding.
 constexpr float kTextureless = 0.5f;
 
+// out = a + b
+DUALPIX_INLINE void add(const float* __restrict a, const float* __restrict b, float* __restrict out, int count) {
+  for (int x = 0; x < count; ++x) out[x] = a[x] + b[x];
+}
+
 DUALPIX_INLINE void add_to(float* __restrict sum, const float* __restrict a, int count) {
   for (int x = 0; x < count; ++x) sum[x] += a[x];
 }
 
-// Replaces row(x) by row(x) + ... + row(x + n - 1) for `width` values, from sums of 1, 2, 4 ... terms. a, b are
-// scratch.
-DUALPIX_INLINE void sum_along_row(float* row, int width, int n, float* a, float* b) {
+// out(x) = row(x) + ... + row(x + n - 1) for `width` values, from sums of 1, 2, 4 ... terms. a, b are scratch.
+DUALPIX_INLINE void sum_along_row(const float* row, int width, int n, float* a, float* b, float* out) {
   const int length = width + n - 1;
-  std::copy_n(row, length, a);
-  int at = 1;  // n is odd: the row itself is the sum of one term
-  for (int bit = 2; bit <= n; bit *= 2) {
-    const float* __restrict from = a;
-    float* __restrict to = b;
-    for (int x = 0; x + bit <= length; ++x) to[x] = from[x] + from[x + bit / 2];
-    std::swap(a, b);
-    if (n & bit) {
-      add_to(row, a + at, width);
-      at += bit;
-    }
-  }
-}
-
-// out = the sums over n x n pixels to the right of and below every pixel of `rows`, height x width of them. `rows` is
-// overwritten.
-DUALPIX_CLONES void box(float* rows, float* out, int stride, int width, int height, int n, float* a, float* b) {
-  auto row = [&](int y) { return rows + (size_t)y * stride; };
-  for (int y = 0; y < height + n - 1; ++y) sum_along_row(row(y), width, n, a, b);
-  for (int y = 0; y < height; ++y) std::copy_n(row(y), width, out + (size_t)y * stride);
+  const float *from = row, *one = row;  // n is odd: the row itself is the sum of one term
   int at = 1;
   for (int bit = 2; bit <= n; bit *= 2) {
-    for (int y = 0; y + bit <= height + n - 1; ++y) add_to(row(y), row(y + bit / 2), width);
-    if (n & bit) {
-      for (int y = 0; y < height; ++y) add_to(out + (size_t)y * stride, row(y + at), width);
-      at += bit;
-    }
+    add(from, from + bit / 2, a, length - bit + 1);
+    from = a;
+    std::swap(a, b);
+    if (!(n & bit)) continue;
+    if (one) add(one, from + at, out, width);
+    else add_to(out, from + at, width);
+    one = nullptr;
+    at += bit;
   }
 }
 
-DUALPIX_CLONES void square_difference(const float* a, const float* b, float* out, int count) {
-  for (int x = 0; x < count; ++x) out[x] = (a[x] - b[x]) * (a[x] - b[x]);
+// out = the sums over n x n pixels to the right of and below every pixel of the rows that fill(y, row) writes, height x
+// width of them. The rows stay in the first-level cache: sums of 2, 4, 8 ... rows are kept for as long as they are used.
+template <class Fill>
+DUALPIX_INLINE void box(BoxScratch& s, float* out, int stride, int width, int height, const Fill& fill) {
+  const int n = s.n;
+  for (int y = 0; y < height + n - 1; ++y) {
+    fill(y, s.row.data());
+    sum_along_row(s.row.data(), width, n, s.a.data(), s.b.data(), s.back(0, y, 0));
+    for (int k = 1; k < s.levels(); ++k)
+      add(s.back(k - 1, y, 1 << (k - 1)), s.back(k - 1, y, 0), s.back(k, y, 0), width);
+    if (y < n - 1) continue;
+    float* sums = out + (size_t)(y - n + 1) * stride;
+    std::copy_n(s.back(0, y, n - 1), width, sums);
+    for (int k = 1, at = 1; k < s.levels(); ++k)
+      if (n >> k & 1) {
+        add_to(sums, s.back(k, y, n - (1 << k) - at), width);
+        at += 1 << k;
+      }
+  }
+}
+
+DUALPIX_CLONES void box_sums(BoxScratch& s, const float* a, float* out, int stride, int width, int height) {
+  box(s, out, stride, width, height, [&](int y, float* row) __attribute__((always_inline)) {
+    std::copy_n(a + (size_t)y * stride, width + s.n - 1, row);
+  });
+}
+
+DUALPIX_CLONES void box_squares(BoxScratch& s, const float* a, float* out, int stride, int width, int height) {
+  box(s, out, stride, width, height, [&](int y, float* row) __attribute__((always_inline)) {
+    const float* from = a + (size_t)y * stride;
+    for (int x = 0; x < width + s.n - 1; ++x) row[x] = from[x] * from[x];
+  });
+}
+
+// Of (a - b)^2.
+DUALPIX_CLONES void box_distances(BoxScratch& s, const float* a, const float* b, float* out, int stride, int width,
+                                  int height) {
+  box(s, out, stride, width, height, [&](int y, float* row) __attribute__((always_inline)) {
+    const float *p = a + (size_t)y * stride, *q = b + (size_t)y * stride;
+    for (int x = 0; x < width + s.n - 1; ++x) row[x] = (p[x] - q[x]) * (p[x] - q[x]);
+  });
+}
+
+// out(i) = row(from + i) - mean, for `count` pixels of a row of w. The row is padded with its outermost pixels.
+DUALPIX_CLONES void copy_row(const float* row, int w, int from, int count, float mean, float* out) {
+  const int inside0 = std::min(std::max(-from, 0), count), inside1 = std::max(std::min(w - from, count), inside0);
+  for (int i = 0; i < inside0; ++i) out[i] = row[0] - mean;
+  for (int i = inside0; i < inside1; ++i) out[i] = row[from + i] - mean;
+  for (int i = inside1; i < count; ++i) out[i] = row[w - 1] - mean;
 }
 
 // |E|^2 of the zero-mean window: sum e^2 - (sum e)^2 / n^2
@@ -78,6 +113,11 @@ DUALPIX_CLONES void centre(float* distance, const float* left_sum, const float* 
 // sum v^2 - (sum v)^2 / n^2
 DUALPIX_CLONES void subtract_mean(float* square, const float* sum, int count, float inverse) {
   for (int x = 0; x < count; ++x) square[x] -= sum[x] * sum[x] * inverse;
+}
+
+// The same for v = R(x - 1) - R(x), whose sum is the difference of two sums of R.
+DUALPIX_CLONES void subtract_mean_step(float* square, const float* sum, int count, float inverse) {
+  for (int x = 0; x < count; ++x) square[x] -= (sum[x - 1] - sum[x]) * (sum[x - 1] - sum[x]) * inverse;
 }
 
 template <class V>
@@ -131,72 +171,61 @@ DUALPIX_CLONES void peaks_of_row(const Norms& norms, int count, const float* ind
 
 }  // namespace
 
-Encc::Encc(int n, int rows, int columns, int most)
-    : n_(n),
-      stride_(columns + most + n + 2),  // the right windows need most columns: x - d for every d, and one beside it
-      row_a_(stride_),
-      row_b_(stride_) {
-  for (Plane* plane : {&left_, &left_sum_, &left_norm_, &right_, &sum_, &norm_, &step_sum_, &step_norm_, &distance_,
-                       &scratch_})
-    plane->assign((size_t)stride_ * (rows + n), 0.0f);
+BoxScratch::BoxScratch(int n, int width) : n(n), row(width), a(width), b(width), width_(width) {
+  for (int k = 0, at = 1; 1 << k <= n; ++k) {
+    // A sum is used again for the next level, and for the window if n has this bit.
+    const int next = 2 << k <= n ? 1 << k : 0, used = k == 0 ? n - 1 : n >> k & 1 ? n - (1 << k) - at : 0;
+    lengths_.push_back(std::max(next, used) + 1);
+    if (k > 0 && n >> k & 1) at += 1 << k;
+    rings_.emplace_back((size_t)lengths_.back() * width);
+  }
 }
 
-void Encc::sum_windows(Plane& plane, int width) {
-  box(plane.data(), scratch_.data(), stride_, width, tile_.y1 - tile_.y0, n_, row_a_.data(), row_b_.data());
-  std::swap(plane, scratch_);
+// The right windows need most columns: x - d for every d, and one beside it on both sides.
+Encc::Encc(int n, int rows, int columns, int most) : n_(n), stride_(columns + most + n + 3), scratch_(n, stride_) {
+  for (Plane* plane : {&left_, &left_sum_, &left_norm_, &right_, &sum_, &norm_, &step_norm_, &distance_})
+    plane->assign((size_t)stride_ * (rows + n), 0.0f);
 }
 
 void Encc::start(const float* left, const float* right, int h, int w, const Extent& tile, int first, int count) {
   tile_ = tile, first_ = first, count_ = count;
-  const int half = n_ / 2, columns = tile.x1 - tile.x0, height = tile.y1 - tile.y0 + n_ - 1;
+  const int half = n_ / 2, columns = tile.x1 - tile.x0, height = tile.y1 - tile.y0;
   double total = 0;
   for (int y = tile.y0; y < tile.y1; ++y)
     for (int x = tile.x0; x < tile.x1; ++x) total += left[(size_t)y * w + x];
-  const float mean = (float)(total / ((double)columns * (tile.y1 - tile.y0)));
+  const float mean = (float)(total / ((double)columns * height));
 
   // Column i of the right planes is image column origin + i. A window begins half a window to the left of its pixel.
-  const int origin = tile.x0 - half - (first_ + count_), reach = columns + count_ + 1;
-  auto clamp = [](int i, int size) { return std::min(std::max(i, 0), size - 1); };
-  for (int y = 0; y < height; ++y) {
-    const size_t begin = (size_t)clamp(tile.y0 - half + y, h) * w;
-    for (int i = 0; i < columns + n_ - 1; ++i) {
-      const float value = left[begin + clamp(tile.x0 - half + i, w)] - mean;
-      row(left_, y)[i] = row(left_sum_, y)[i] = value;
-      row(left_norm_, y)[i] = value * value;
-    }
-    for (int i = 0; i < reach + n_; ++i) row(right_, y)[i] = right[begin + clamp(origin + i, w)] - mean;
-    const float* r = row(right_, y);
-    for (int i = 0; i < reach + n_ - 1; ++i) {
-      const float before = i ? r[i - 1] : right[begin + clamp(origin - 1, w)] - mean, step = before - r[i];
-      row(sum_, y)[i] = r[i];
-      row(norm_, y)[i] = r[i] * r[i];
-      row(step_sum_, y)[i] = step;
-      row(step_norm_, y)[i] = step * step;
-    }
+  const int origin = tile.x0 - half - (first_ + count_) - 1, reach = columns + count_ + 2;
+  for (int y = 0; y < height + n_ - 1; ++y) {
+    const size_t begin = (size_t)std::min(std::max(tile.y0 - half + y, 0), h - 1) * w;
+    copy_row(left + begin, w, tile.x0 - half, columns + n_ - 1, mean, row(left_, y));
+    copy_row(right + begin, w, origin, reach + n_ - 1, mean, row(right_, y));
   }
-  for (Plane* plane : {&left_sum_, &left_norm_}) sum_windows(*plane, columns);
-  for (Plane* plane : {&sum_, &norm_, &step_sum_, &step_norm_}) sum_windows(*plane, reach);
+  box_sums(scratch_, left_.data(), left_sum_.data(), stride_, columns, height);
+  box_squares(scratch_, left_.data(), left_norm_.data(), stride_, columns, height);
+  box_sums(scratch_, right_.data(), sum_.data(), stride_, reach, height);
+  box_squares(scratch_, right_.data(), norm_.data(), stride_, reach, height);
+  box_distances(scratch_, right_.data(), right_.data() + 1, step_norm_.data() + 1, stride_, reach - 1, height);
   const float inverse = 1.0f / (n_ * n_);
-  for (int y = 0; y < tile.y1 - tile.y0; ++y) {
+  for (int y = 0; y < height; ++y) {
     subtract_mean(row(left_norm_, y), row(left_sum_, y), columns, inverse);
     subtract_mean(row(norm_, y), row(sum_, y), reach, inverse);
-    subtract_mean(row(step_norm_, y), row(step_sum_, y), reach, inverse);
+    subtract_mean_step(row(step_norm_, y) + 1, row(sum_, y) + 1, reach - 1, inverse);
   }
 }
 
 void Encc::measure(int d) {
-  const int columns = tile_.x1 - tile_.x0, shift = first_ + count_ - d;
-  for (int y = 0; y < tile_.y1 - tile_.y0 + n_ - 1; ++y)
-    square_difference(row(left_, y), row(right_, y) + shift, row(distance_, y), columns + n_ - 1);
-  sum_windows(distance_, columns);
+  const int columns = tile_.x1 - tile_.x0, height = tile_.y1 - tile_.y0, shift = first_ + count_ + 1 - d;
+  box_distances(scratch_, left_.data(), right_.data() + shift, distance_.data(), stride_, columns, height);
   const float inverse = 1.0f / (n_ * n_);
-  for (int y = 0; y < tile_.y1 - tile_.y0; ++y)
+  for (int y = 0; y < height; ++y)
     centre(row(distance_, y), row(left_sum_, y), row(sum_, y) + shift, columns, inverse);
 }
 
 void Encc::peaks(int y, int count, const float* index, const float* before, const float* at, const float* after,
                  float* offset) const {
-  const Norms norms = {row(left_norm_, y), row(norm_, y) + count_, row(step_norm_, y) + count_};
+  const Norms norms = {row(left_norm_, y), row(norm_, y) + count_ + 1, row(step_norm_, y) + count_ + 1};
   peaks_of_row(norms, count, index, before, at, after, kTextureless * n_ * n_, offset);
 }
 

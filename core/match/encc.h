@@ -11,6 +11,23 @@ struct Extent {
   int x0, x1, y0, y1;
 };
 
+// What the sums over n x n pixels, n odd, of rows of up to `width` pixels need: some rows, and for every k the last sums
+// of 2^k rows of them.
+struct BoxScratch {
+  BoxScratch(int n, int width);
+  int levels() const { return (int)rings_.size(); }
+  // The sums of 2^k rows that ended `ago` rows before row y.
+  float* back(int k, int y, int ago) { return rings_[k].data() + (size_t)((y - ago + lengths_[k] * n) % lengths_[k]) * width_; }
+
+  int n;
+  std::vector<float> row, a, b;
+
+ private:
+  size_t width_;
+  std::vector<int> lengths_;
+  std::vector<std::vector<float>> rings_;
+};
+
 // Windows of n x n pixels, n odd, around the pixels of one tile. Images are padded with their outermost pixels. Sums
 // over windows are built by doubling, in O(log n) a pixel. Every thread has its own object.
 class Encc {
@@ -35,14 +52,13 @@ class Encc {
   using Plane = std::vector<float>;  // rows of stride_ values
   float* row(Plane& plane, int y) { return plane.data() + (size_t)y * stride_; }
   const float* row(const Plane& plane, int y) const { return plane.data() + (size_t)y * stride_; }
-  void sum_windows(Plane& plane, int width);
-
   int n_, stride_, first_ = 0, count_ = 0;
   Extent tile_ = {};
-  Plane left_, right_;                       // the pixels of all windows, minus the mean of the tile
-  Plane left_sum_, sum_, step_sum_;          // sums over the window of L, R and D with D(x) = R(x - 1) - R(x)
-  Plane left_norm_, norm_, step_norm_;       // |.|^2 of the same zero-mean windows
-  Plane distance_, scratch_, row_a_, row_b_;
+  BoxScratch scratch_;
+  Plane left_, right_;                  // the pixels of all windows, minus the mean of the tile
+  Plane left_sum_, sum_;                // sums over the window of L and R
+  Plane left_norm_, norm_, step_norm_;  // |.|^2 of the zero-mean windows of L, R and D with D(x) = R(x - 1) - R(x)
+  Plane distance_;
 };
 
 // The same for one whole disparity d a pixel: d moves by its offset. Where the window has no texture, textured is 0 and

@@ -5,6 +5,7 @@
 
 #include "common/parallel.h"
 #include "common/simd.h"
+#include "match/blocks.h"
 #include "match/encc.h"
 
 namespace dualpix {
@@ -29,6 +30,11 @@ struct Distances {
   float at[kTileColumns], before[kTileColumns], after[kTileColumns];
 };
 
+// What the costs tell about a pixel: the index of the best disparity, and the curvature there times the confidence S.
+struct Winners {
+  float index[kTileColumns], curvature[kTileColumns];
+};
+
 // The left window, which does not depend on d: its mean (0 for ncc) and its energy minus the mean's.
 struct LeftWindow {
   float mean[kTileColumns], energy[kTileColumns];
@@ -40,6 +46,7 @@ struct Tile {
         smoothed((size_t)(kTileRows + 2 * o.window.half) * stride),
         rows(kTileRows + 2 * o.window.half),
         minima(kTileRows),
+        winners(kTileRows),
         left_window(correlates(o.cost) ? kTileRows : 0) {
     if (o.subpixel == Subpixel::encc) {
       distances.resize(kTileRows);
@@ -47,10 +54,11 @@ struct Tile {
     }
   }
   int stride;
-  std::vector<float> scratch;      // for smooth_rows
+  std::vector<float> scratch;      // for smooth_rows and smooth_blocks
   std::vector<float> smoothed;     // rows of the tile and half a window above and below, smoothed along x
   std::vector<const float*> rows;  // rows[k] is the smoothed row y0 - half + k, padded at the ends of the image
-  std::vector<Minima> minima;
+  std::vector<Minima> minima;      // of blocks
+  std::vector<Winners> winners;    // of pixels
   std::vector<LeftWindow> left_window;  // only for correlations
   std::vector<Distances> distances;     // only for encc
   std::unique_ptr<Encc> encc;           // only for encc
@@ -86,19 +94,20 @@ DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
 
 // sad, ssd, bt and census: the costs of M rows update their states.
 template <int M>
-DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, Minima* m, int i, int count) {
-  for (int x = 0; x < kTileColumns; x += kLanes) {
+DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, int columns, Minima* m, int i,
+                                    int count) {
+  for (int x = 0; x < columns; x += kLanes) {
     vfloat s[M];
     smooth_columns<M>(rows, x, window, s);
     for (int j = 0; j < M; ++j) update(m[j], x, s[j], i, count);
   }
 }
 
-DUALPIX_CLONES void difference_costs(const float* const* rows, int n, const Window& window, Minima* m, int i,
-                                     int count) {
+DUALPIX_CLONES void difference_costs(const float* const* rows, int n, const Window& window, int columns, Minima* m,
+                                     int i, int count) {
   int y = 0;
-  for (; y + 4 <= n; y += 4) meet_difference<4>(rows + y, window, m + y, i, count);
-  for (; y < n; ++y) meet_difference<1>(rows + y, window, m + y, i, count);
+  for (; y + 4 <= n; y += 4) meet_difference<4>(rows + y, window, columns, m + y, i, count);
+  for (; y < n; ++y) meet_difference<1>(rows + y, window, columns, m + y, i, count);
 }
 
 DUALPIX_INLINE vfloat square_root(vfloat v) {
@@ -155,7 +164,7 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
 }
 
 // Keeps the distances at the i-th disparity for pixels whose best disparity has the index i, i - 1 or i + 1.
-DUALPIX_CLONES void keep_distances(const Minima& m, const float* distances, int i, Distances& kept) {
+DUALPIX_CLONES void keep_distances(const Winners& m, const float* distances, int i, Distances& kept) {
   const float number = (float)i;
   for (int x = 0; x < kTileColumns; x += kLanes) {
     const vfloat index = load(m.index + x), distance = load(distances + x);
@@ -188,22 +197,51 @@ DUALPIX_INLINE vfloat confidence(const Minima& m, int x, float Tq) {
   return select((apart <= 1) & (apart >= -1), splat(1.0f), s * s);
 }
 
-// Equations 1 and 2 of the paper, scaled by S. The offsets of the vertices from d0 are given, NaN where there is no
-// texture. For Subpixel::parabola they are not read.
-DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o, const float* offsets, float* alpha,
+// The curvature of `count` blocks: a = S (l + r) / 2 (equation 1 of the paper), over the cost if there is a noise floor.
+DUALPIX_CLONES void curvatures(const Minima& m, int count, const Matching& o, float* curvature) {
+  for (int x = 0; x < count; x += kLanes) {
+    const vfloat best = load(m.best + x), zero = {};
+    const vfloat l = max(load(m.before + x) - best, zero), r = max(load(m.after + x) - best, zero);
+    vfloat a = 0.5f * (l + r);
+    if (o.noise_floor > 0) a /= best + o.noise_floor;
+    store(curvature + x, a * confidence(m, x, o.ratio_threshold));
+  }
+}
+
+// Gives every pixel of a row the value of its block.
+DUALPIX_CLONES void spread(const float* values, int count, int side, float* pixels) {
+  if (side == 1) return (void)std::copy_n(values, count, pixels);
+  for (int i = 0; i < count; ++i) pixels[2 * i] = pixels[2 * i + 1] = values[i];
+}
+
+// From the minima of the blocks of a tile to the winners of its pixels.
+void find_winners(const Extent& t, const Matching& o, Tile& tile) {
+  const int columns = blocks(t.x1 - t.x0, o.side);
+  for (int y = 0; y < t.y1 - t.y0; ++y) {
+    Winners& own = tile.winners[y];
+    if (y % o.side) {
+      own = tile.winners[y - 1];
+      continue;
+    }
+    const Minima& m = tile.minima[y / o.side];
+    float curvature[kTileColumns];
+    curvatures(m, columns, o, curvature);
+    spread(curvature, columns, o.side, own.curvature);
+    spread(m.index, columns, o.side, own.index);
+  }
+}
+
+// The parabola of every pixel of a row, alpha = a and beta = -2 a (d0 + offset) (equation 2 of the paper). Where the
+// offset is NaN there is no texture, and both are 0.
+DUALPIX_CLONES void fit_parabolas(const Winners& won, int count, float first, const float* offsets, float* alpha,
                                   float* beta) {
   for (int x = 0; x < count; x += kLanes) {
     const int n = count - x < kLanes ? count - x : kLanes;
-    const vfloat best = load(m.best + x), zero = {};
-    const vfloat l = max(load(m.before + x) - best, zero), r = max(load(m.after + x) - best, zero);
-    const vfloat offset = o.subpixel == Subpixel::parabola ? vertex_parabola(l, r) : load(offsets + x);
-    // a = (l + r) / 2;  alpha = S a;  beta = -2 alpha (d0 + x)
+    const vfloat offset = load(offsets + x), zero = {};
     const vint known = offset == offset;
-    vfloat a = select(known, 0.5f * (l + r), zero);
-    if (o.noise_floor > 0) a /= best + o.noise_floor;
-    a *= confidence(m, x, o.ratio_threshold);
+    const vfloat a = select(known, load(won.curvature + x), zero);
     store(alpha + x, a, n);
-    store(beta + x, -2.0f * a * ((float)o.first + load(m.index + x) + select(known, offset, zero)), n);
+    store(beta + x, -2.0f * a * (first + load(won.index + x) + select(known, offset, zero)), n);
   }
 }
 
@@ -211,26 +249,38 @@ DUALPIX_CLONES void fit_parabolas(const Minima& m, int count, const Matching& o,
 void measure_distances(int h, int w, const Extent& t, const Matching& o, Tile& tile) {
   std::vector<char> best(o.count + 2);
   for (int y = 0; y < t.y1 - t.y0; ++y)
-    for (int x = 0; x < t.x1 - t.x0; ++x) best[1 + (int)tile.minima[y].index[x]] = 1;
+    for (int x = 0; x < t.x1 - t.x0; ++x) best[1 + (int)tile.winners[y].index[x]] = 1;
   tile.encc->start(o.encc_left, o.encc_right, h, w, t, o.first, o.count);
   for (int i = 0; i < o.count; ++i) {
     if (!(best[i] | best[i + 1] | best[i + 2])) continue;
     tile.encc->measure(o.first + i);
     for (int y = 0; y < t.y1 - t.y0; ++y)
-      keep_distances(tile.minima[y], tile.encc->distances(y), i, tile.distances[y]);
+      keep_distances(tile.winners[y], tile.encc->distances(y), i, tile.distances[y]);
   }
 }
 
-// The offsets of the vertices of a row from their whole disparities.
+DUALPIX_CLONES void parabola_vertices(const Minima& m, int count, float* offsets) {
+  for (int x = 0; x < count; x += kLanes) {
+    const vfloat best = load(m.best + x), zero = {};
+    store(offsets + x, vertex_parabola(max(load(m.before + x) - best, zero), max(load(m.after + x) - best, zero)));
+  }
+}
+
+// The offsets of the vertices of a row of n pixels from their whole disparities.
 void vertices(const Tile& tile, int y, int n, const Matching& o, float* offsets) {
-  const Minima& m = tile.minima[y];
   if (o.subpixel == Subpixel::encc) {
     const Distances& kept = tile.distances[y];
-    tile.encc->peaks(y, n, m.index, kept.before, kept.at, kept.after, offsets);
-  } else if (o.subpixel == Subpixel::histeq) {
-    for (int x = 0; x < n; ++x)
-      offsets[x] = vertex_histeq(std::max(m.before[x] - m.best[x], 0.0f), std::max(m.after[x] - m.best[x], 0.0f), o.bias);
+    return tile.encc->peaks(y, n, tile.winners[y].index, kept.before, kept.at, kept.after, offsets);
   }
+  const Minima& m = tile.minima[y / o.side];
+  const int columns = blocks(n, o.side);
+  float own[kTileColumns];
+  if (o.subpixel == Subpixel::parabola)
+    parabola_vertices(m, columns, own);
+  else
+    for (int x = 0; x < columns; ++x)
+      own[x] = vertex_histeq(std::max(m.before[x] - m.best[x], 0.0f), std::max(m.after[x] - m.best[x], 0.0f), o.bias);
+  spread(own, columns, o.side, offsets);
 }
 
 void start(Minima& m) {
@@ -248,14 +298,19 @@ float tile_mean(const float* image, int w, const Extent& t) {
 
 void match_tile(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Extent& t,
                 const Matching& o, Tile& tile) {
-  const int height = t.y1 - t.y0;
-  const int first_row = std::max(t.y0 - o.window.half, 0), end_row = std::min(t.y1 + o.window.half, h);
+  // Rows and columns of blocks, which are pixels if o.side is 1.
+  const int top = t.y0 / o.side, bottom = blocks(t.y1, o.side), height = bottom - top, down = blocks(h, o.side);
+  const int x0 = t.x0 / o.side, x1 = blocks(t.x1, o.side);
+  const int first_row = std::max(top - o.window.half, 0), end_row = std::min(bottom + o.window.half, down);
   auto smooth_tile = [&](int d, const Means& means) {
-    smooth_rows({left, right, w, d, t.x0, t.x1}, first_row, end_row, o.cost, means, o.window, kTileColumns,
-                tile.scratch, tile.smoothed.data());
+    const Strip strip = {left, right, w, d, x0, x1};
+    if (o.side == 1)
+      smooth_rows(strip, first_row, end_row, o.cost, means, o.window, kTileColumns, tile.scratch, tile.smoothed.data());
+    else
+      smooth_blocks(strip, h, first_row, end_row, o.cost, o.window, tile.stride, tile.scratch, tile.smoothed.data());
   };
   for (int k = 0; k < height + 2 * o.window.half; ++k)
-    tile.rows[k] = &tile.smoothed[(size_t)(padded(t.y0 - o.window.half + k, h, o.cost) - first_row) * tile.stride];
+    tile.rows[k] = &tile.smoothed[(size_t)(padded(top - o.window.half + k, down, o.cost) - first_row) * tile.stride];
   for (Minima& m : tile.minima) start(m);
 
   const bool zero_mean = o.cost == Cost::zncc;
@@ -272,14 +327,15 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
     if (correlates(o.cost))
       correlation_costs(rows, height, o.window, zero_mean, tile.left_window.data(), tile.minima.data(), i, o.count);
     else
-      difference_costs(rows, height, o.window, tile.minima.data(), i, o.count);
+      difference_costs(rows, height, o.window, kTileColumns / o.side, tile.minima.data(), i, o.count);
   }
+  find_winners(t, o, tile);
   if (tile.encc) measure_distances(h, w, t, o, tile);
   for (int y = t.y0; y < t.y1; ++y) {
     const size_t at = (size_t)y * w + t.x0;
     float offsets[kTileColumns];
     vertices(tile, y - t.y0, t.x1 - t.x0, o, offsets);
-    fit_parabolas(tile.minima[y - t.y0], t.x1 - t.x0, o, offsets, alpha + at, beta + at);
+    fit_parabolas(tile.winners[y - t.y0], t.x1 - t.x0, (float)o.first, offsets, alpha + at, beta + at);
   }
 }
 

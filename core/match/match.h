@@ -15,7 +15,8 @@ struct Matching {
   Cost cost;
   int first, count;       // the integer disparities first .. first + count - 1; count >= 3
   const int* ranges;      // first, count of every tile, inside the common range, row by row; null: the common range
-  Window window;
+  int side;               // px, side of the blocks that share a cost: 1, or 2 for sad and ssd
+  Window window;          // its taps are blocks
   Subpixel subpixel;
   const float* bias;      // kBiasSteps values, for histeq
   int encc_window;        // side of the window of encc, odd
@@ -26,7 +27,8 @@ struct Matching {
 };
 
 // alpha, beta of the cost C(d) around its minimum, scaled by the confidence S in it. All maps are h x w. The cost
-// volume is never stored: only the running minima of a tile are, and they stay in the cache.
+// volume is never stored: only the running minima of a tile are, and they stay in the cache. All pixels of a block have
+// the same cost: the mean of their differences, smoothed by the window. With encc, their sub-pixel offsets are their own.
 void match(const float* left, const float* right, float* alpha, float* beta, int h, int w, const Matching& options,
            int threads);
 

@@ -54,6 +54,7 @@ def match(
     *,
     first: int,
     count: int,
+    side: int,
     taps: _Map,
     subpixel: Subpixel,
     bias: _Map,

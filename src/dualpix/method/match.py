@@ -16,7 +16,7 @@ from ..types import Map, Parabolas, Planes, as_row
 from .grey import DETAIL_REACH, detail
 from .search import Span
 from .subpixel import HISTEQ_BIAS
-from .window import window_taps
+from .window import block_side, block_taps
 
 Views = tuple[Map, Map]
 
@@ -37,7 +37,8 @@ def local_parabolas(planes: Planes, span: Span, matching: Matching, threads: int
         B,
         first=span.disparities.start,
         count=len(span.disparities),
-        taps=window_taps(matching),
+        side=block_side(matching),
+        taps=block_taps(matching),
         subpixel=_core.Subpixel[matching.subpixel],
         bias=as_row(HISTEQ_BIAS),
         encc_window=matching.encc_window,
@@ -74,7 +75,7 @@ def coded(views: Views, cost: str, threads: int) -> Views:
 def margin(matching: Matching, disparities: range) -> int:
     """Pixels around a tile that the local term needs: its windows, the shift, and the columns of the border."""
     reach = max(abs(disparities[0]), abs(disparities[-1]))
-    windows = max(len(window_taps(matching)) - 1, matching.encc_window // 2)
+    windows = max(len(block_taps(matching)) * block_side(matching) - 1, matching.encc_window // 2)
     smoothing = DETAIL_REACH if matching.detail != "none" else 0
     return max(windows + smoothing + reach, _border(matching, reach)) + 1
 

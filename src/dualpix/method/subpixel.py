@@ -54,6 +54,7 @@ def _mean_error(left: Map, shift: float) -> float:
         beta,
         first=-2,
         count=6,
+        side=1,
         taps=gaussian_taps(8),
         subpixel=_core.Subpixel.histeq,
         bias=no_bias,
