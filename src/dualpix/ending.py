@@ -40,10 +40,10 @@ def remember(path: str) -> None:
 
 
 def forget(path: str) -> None:
-    """Remove a temporary file or folder now, if it is still there."""
+    """Remove a temporary file or folder now, if it is still there. If that fails, it is tried again at the end."""
     with suppress(OSError):
         remove(path)
-    _leftovers.discard(path)
+        _leftovers.discard(path)
 
 
 def remove_leftovers() -> None:
