@@ -13,7 +13,7 @@ import click
 
 from ..ending import SIGNALS, remove_leftovers
 
-PATIENCE = 0.6  # s for the exception to get through; libraries may work on without looking at signals
+PATIENCE = 0.5  # s for the exception to get through; libraries may work on without looking at signals
 
 _came: list[int] = []
 _told = threading.Lock()  # taken by who tells the user
