@@ -16,7 +16,8 @@ from ..ending import SIGNALS, remove_leftovers
 PATIENCE = 0.5  # s for the exception to get through; libraries may work on without looking at signals
 
 _came: list[int] = []
-_told = threading.Lock()  # taken by who tells the user
+_telling = threading.Lock()  # held while the user is told
+_told: list[int] = []
 
 
 class Stopped(KeyboardInterrupt):
@@ -43,10 +44,13 @@ def has_stopped() -> bool:
 def exit_code() -> int:
     """Tell the user once that the command was stopped, and return what shells expect then."""
     number = _came[0] if _came else signal.SIGINT
-    if not _came or _told.acquire(blocking=False):
-        said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-        with suppress(OSError):
-            click.echo(f"error: {said}", err=True)
+    said = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    if _telling.acquire(timeout=0.2):  # s; else nobody reads stderr
+        if number not in _told:
+            with suppress(OSError):
+                click.echo(f"error: {said}", err=True)
+            _told.extend(_came[:1])
+        _telling.release()
     return 128 + number
 
 
