@@ -20,6 +20,7 @@ from dualpix.batches.runner import Here
 from dualpix.batches.store import once
 from dualpix.cli.batch import duration
 from dualpix.errors import InputError, OutputError, ParameterError
+from dualpix.io.parts import name_beside
 
 NAMES = ["a", "b", "deep/c"]
 
@@ -149,7 +150,7 @@ def test_a_line_cut_short_and_parts_of_files_are_cleared(photos, tmp_path):
     run("photos", "out")
     whole = (tmp_path / "out/results.jsonl").read_bytes()
     (tmp_path / "out/results.jsonl").write_bytes(whole[:-20])
-    (tmp_path / "out/deep/.dualpix-0123456789abcdef.part").write_bytes(b"half")
+    Path(name_beside(str(tmp_path / "out/deep/map"))).write_bytes(b"half")
     assert all(each.kept for each in run("photos", "out").values())
     assert sorted(line["name"] for line in lines(tmp_path / "out")) == [f"{name}_left" for name in NAMES]
     assert not [path for path in files(tmp_path / "out") if path.suffix == ".part"]

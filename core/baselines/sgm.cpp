@@ -223,15 +223,18 @@ void sweep(const Sweep& s, int threads) {
     std::atomic<int64_t> pixels{0};  // number of pixels of the sweep that are done
   };
   std::unique_ptr<Progress[]> done(new Progress[most]);
-  run_workers(most, [&](int worker, int workers) {
+  run_workers(most, [&](int worker, int workers, const GoOn& go_on) {
     const std::atomic<int64_t>& ahead = done[(worker + workers - 1) % workers].pixels;
-    for (int i = worker; i < s.h; i += workers) {
+    for (int i = worker; i < s.h && go_on(); i += workers) {
       Front &before = fronts[(i + workers) % (workers + 1)], &now = fronts[i % (workers + 1)];
       for (int x = 0; x < s.w; x += kAtOnce) {
         const int end = std::min(x + kAtOnce, s.w);
         const int64_t needed = i ? (int64_t)(i - 1) * s.w + std::min(end + 1, s.w) : 0;
-        for (int spins = 0; ahead.load(std::memory_order_acquire) < needed; ++spins)
-          if (spins > 1000) std::this_thread::yield();
+        for (int spins = 0; ahead.load(std::memory_order_acquire) < needed; ++spins) {
+          if (spins <= 1000) continue;
+          if (!go_on()) return;
+          std::this_thread::yield();
+        }
         walk(s, i, x, end, before, now, &sums[(size_t)worker * s.C.D]);
         done[worker].pixels.store((int64_t)i * s.w + end, std::memory_order_release);
       }

@@ -38,7 +38,7 @@ void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>&
     require(vertex->data() != alpha.data() && vertex->data() != beta.data(), "vertex must be a map of its own");
   }
   float* found = vertex ? vertex->data() : nullptr;
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), added,
                      invalid_threshold, found, threads);
 }
@@ -62,7 +62,7 @@ void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, st
             "share must have a quarter of the guide's height and width, rounded up");
   }
   const float* shares = share ? share->data() : nullptr;
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::edge_weights(guide.data(), shares, weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma, edges,
                         threads);
 }
@@ -97,7 +97,7 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   }
   const dualpix::Aggregation options = {messages, penalty,      edges,    previous, found,    robust_tau,
                                         scale,    jump_penalty, farthest, matched,  fattening};
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
 }
@@ -105,7 +105,7 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
 void minimizer(Map A, Map B, Output d, int threads) {
   same_shape(A, B, "A and B must have the same shape");
   same_shape(A, d, "d must have the shape of A");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::minimizer(A.data(), B.data(), d.data(), A.size(), threads);
 }
 

@@ -6,7 +6,10 @@
 #include <nanobind/stl/optional.h>
 
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+
+#include "common/stop.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,6 +58,30 @@ inline void check_disparities(int first, int count) {
 }
 
 inline void check_taps(const Row& taps) { require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps"); }
+
+// The GIL released for the time of a kernel. If it runs on Python's main thread, where signals are handled, it asks now
+// and then whether one has come: what its handler raises, such as KeyboardInterrupt, ends the kernel. Its outputs are
+// then undefined.
+class Released {
+ public:
+  Released() : before_(dualpix::pulse) {
+    // Asked every time: after a fork, another thread may be the main one.
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
+    const bool is_main = nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
+    dualpix::pulse = {is_main ? ask : nullptr, std::chrono::steady_clock::now() + dualpix::kPause};
+    release_.emplace();
+  }
+  ~Released() { dualpix::pulse = before_; }
+  Released(const Released&) = delete;
+
+ private:
+  static void ask() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals()) throw nb::python_error();
+  }
+  dualpix::Pulse before_;
+  std::optional<nb::gil_scoped_release> release_;
+};
 
 // An argument without conversion. Results written to a converted copy of an output would be lost, and an integer would
 // be accepted as an enum.

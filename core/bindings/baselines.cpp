@@ -22,7 +22,7 @@ void sgm(Map left, Map right, Output d, int first, int count, Row taps, float P1
   check_taps(taps);
   require(0 <= P1 && P1 <= P2 && P2 <= dualpix::kMostPenalty, "P1 and P2 must rise from 0 to 127");
   const dualpix::SemiGlobal options = {first, count, {taps.data(), (int)taps.shape(0) - 1}, P1, P2};
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::sgm(left.data(), right.data(), d.data(), (int)left.shape(0), (int)left.shape(1), options, threads);
 }
 
@@ -37,7 +37,7 @@ void tile_sums(Map left, Map right, Map k_left, Map k_right, Output sums, Output
   same_shape(sums, squares, "squares must have the shape of sums");
   require(sums.data() != squares.data(), "sums and squares must not be the same map");
   const dualpix::Kernel of_left = kernel(k_left, margin), of_right = kernel(k_right, margin);
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::tile_sums(left.data(), right.data(), of_left, of_right, sums.data(), squares.data(), (int)h, (int)w, margin,
                      tile, threads);
 }

@@ -31,7 +31,7 @@ void guided_filter(Map d, std::optional<Map> confidence, Planes guide, Output ou
   const dualpix::Measured in = measured(d, confidence, guide, out);
   require(radius >= 1 && radius <= 4096, "radius must be 1 to 4096");
   require(eps > 0, "eps must be above 0");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::guided_filter(in, out.data(), radius, eps, threads);
 }
 
@@ -41,7 +41,7 @@ void bilateral_solver(Map d, std::optional<Map> confidence, Planes guide, Output
   require(luma > 0 && chroma > 0, "luma and chroma must be above 0");
   require(xy >= 1 && xy <= 4096, "xy must be 1 to 4096");
   require(lam >= 0 && iterations >= 0, "lam and iterations must not be below 0");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::bilateral_solver(in, out.data(), {luma, chroma, xy}, lam, iterations, threads);
 }
 
@@ -50,7 +50,7 @@ void weighted_median(Map d, std::optional<Map> confidence, Planes guide, Output 
   const dualpix::Measured in = measured(d, confidence, guide, out);
   require(radius >= 1 && radius <= 255, "radius must be 1 to 255");
   require(sigma > 0, "sigma must be above 0");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::weighted_median(in, out.data(), radius, sigma, threads);
 }
 
@@ -59,20 +59,20 @@ void polish(Map d, Output out, float eps, int threads) {
   same_shape(d, out, "out must have the shape of d");
   require(out.data() != d.data(), "out must not be d");
   require(eps > 0, "eps must be above 0");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::polish(d.data(), out.data(), (int)d.shape(0), (int)d.shape(1), eps, threads);
 }
 
 void remove_speckles(Output d, int size, float step) {
   check_number_of_pixels(d);
   require(step >= 0, "step must not be below 0");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::remove_speckles(d.data(), (int)d.shape(0), (int)d.shape(1), size, step);
 }
 
 void fill_holes(Output d) {
   check_number_of_pixels(d);
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::fill_holes(d.data(), (int)d.shape(0), (int)d.shape(1));
 }
 

@@ -9,7 +9,7 @@
 namespace {
 
 void release_free_memory() {
-  nb::gil_scoped_release release;
+  Released release;
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
@@ -19,7 +19,7 @@ void copy(Map source, Output target, int threads) {
   same_shape(source, target, "target must have the shape of source");
   require(source.data() != target.data(), "target must not be source");
   require(threads >= 1, "threads must be 1 or more");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::copy(source.data(), target.data(), source.size(), threads);
 }
 
@@ -27,7 +27,7 @@ float multiply_adds(double count, int lanes, int threads) {
   require(count >= 0 && count <= 1e15, "count must be 0 to 1e15");
   require(lanes == 4 || lanes == 8 || lanes == 16, "lanes must be 4, 8 or 16");
   require(threads >= 1, "threads must be 1 or more");
-  nb::gil_scoped_release release;
+  Released release;
   return dualpix::multiply_adds(count, lanes, threads);
 }
 

@@ -15,7 +15,7 @@ void check_map(const Map& d, float focus, float gain, int threads) {
 void defocus_codes(Map d, OutputCodes codes, float focus, float gain, int threads) {
   check_map(d, focus, gain, threads);
   same_shape(d, codes, "codes must have the shape of d");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::defocus_codes({d.data(), focus, gain}, codes.data(), (int)d.shape(0), (int)d.shape(1), threads);
 }
 
@@ -26,7 +26,7 @@ void find_background(Codes codes, OutputCodes behind, int threads) {
   require(threads >= 1, "threads must be 1 or more");
   for (size_t i = 0; i < codes.size(); ++i)
     require(std::abs((int)codes.data()[i]) <= dualpix::kMostCode, "codes must lie within -333 to 333");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::find_background(codes.data(), behind.data(), (int)codes.shape(0), (int)codes.shape(1), threads);
 }
 
@@ -53,7 +53,7 @@ void refocus(Array<const T, 3> photo, Map d, Array<const float, 4> chords, Array
   require(open, "every opening must be open somewhere");
   const dualpix::Openings openings{chords.data(), (int)chords.shape(0), (int)chords.shape(1), (int)chords.shape(3)};
   const dualpix::Photo<T> in{photo.data(), (int)d.shape(0), (int)d.shape(1), (int)photo.shape(2), linear};
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::refocus(in, {d.data(), focus, gain}, openings, out.data(), threads);
 }
 

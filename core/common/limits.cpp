@@ -34,7 +34,7 @@ DUALPIX_CLONES float chains_of_16(int64_t steps) { return chains<float16>(steps)
 }  // namespace
 
 void copy(const float* source, float* target, size_t count, int threads) {
-  run_workers(threads, [&](int worker, int workers) {
+  run_workers(threads, [&](int worker, int workers, const GoOn&) {
     const size_t begin = count * worker / workers, end = count * (worker + 1) / workers;
     std::memcpy(target + begin, source + begin, (end - begin) * sizeof(float));
   });
@@ -43,7 +43,7 @@ void copy(const float* source, float* target, size_t count, int threads) {
 float multiply_adds(double count, int lanes, int threads) {
   const auto run = lanes == 4 ? chains_of_4 : lanes == 8 ? chains_of_8 : chains_of_16;
   std::vector<float> sums(threads);
-  run_workers(threads, [&](int worker, int workers) {
+  run_workers(threads, [&](int worker, int workers, const GoOn&) {
     sums[worker] = run((int64_t)(count / (kChains * lanes * (double)workers)) + 1);
   });
   float sum = 0;

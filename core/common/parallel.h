@@ -9,20 +9,40 @@
 #include <thread>
 #include <vector>
 
+#include "common/stop.h"
+
 namespace dualpix {
 
-// Calls work(worker, workers) for worker = 0..workers-1, each on its own thread, and waits. There are `wanted` workers,
-// or fewer if the system does not start that many threads. An exception of a worker is thrown again here.
+// Tells a worker whether to go on with its next piece of work. It stops when another worker has failed. The worker on
+// the calling thread also looks for a stop from outside, which it throws.
+class GoOn {
+ public:
+  GoOn(const std::atomic<bool>& failed, int worker) : failed_(failed), calling_(worker == 0) {}
+  bool operator()() const {
+    if (calling_) look_for_stop();
+    return !failed_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  const std::atomic<bool>& failed_;
+  bool calling_;
+};
+
+// Calls work(worker, workers, go_on) for worker = 0..workers-1, each on its own thread, and waits. There are `wanted`
+// workers, or fewer if the system does not start that many threads. An exception of a worker is thrown again here; the
+// others end when they ask go_on(), at the latest every few milliseconds.
 template <class Work>
 void run_workers(int wanted, const Work& work) {
   std::exception_ptr error;
   std::mutex mutex;
+  std::atomic<bool> failed{false};
   auto guarded = [&](int worker, int workers) {
     try {
-      work(worker, workers);
+      work(worker, workers, GoOn(failed, worker));
     } catch (...) {
       std::lock_guard<std::mutex> lock(mutex);
-      error = std::current_exception();
+      if (!error) error = std::current_exception();
+      failed = true;
     }
   };
   std::promise<int> number;
@@ -45,9 +65,9 @@ void run_workers(int wanted, const Work& work) {
 template <class MakeScratch, class Body>
 void parallel_for(int count, int threads, const MakeScratch& make_scratch, const Body& body) {
   std::atomic<int> next{0};
-  run_workers(std::max(1, std::min(threads, count)), [&](int, int) {
+  run_workers(std::max(1, std::min(threads, count)), [&](int, int, const GoOn& go_on) {
     auto scratch = make_scratch();
-    for (int i; (i = next.fetch_add(1)) < count;) body(i, scratch);
+    for (int i; go_on() && (i = next.fetch_add(1)) < count;) body(i, scratch);
   });
 }
 

@@ -83,8 +83,8 @@ inline std::vector<Task> schedule(int blocks, int strips) {
 }
 
 // Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() per thread. Then calls
-// visit(i, begin, end) for each row i of the block, strip by strip, with the columns [begin, end) of the strip. Neither
-// may throw: the other threads would wait forever. One thread visits an image narrower than two strips.
+// visit(i, begin, end) for each row i of the block, strip by strip, with the columns [begin, end) of the strip. One
+// thread visits an image narrower than two strips.
 template <class MakeScratch, class Along, class Visit>
 void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
@@ -95,22 +95,26 @@ void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, cons
   auto done = [&](int block, int strip) -> std::atomic<bool>& {
     return flags[(size_t)block * (strips.count + 1) + strip];
   };
-  auto wait = [&](int block, int strip) {
-    for (int spins = 0; !done(block, strip).load(std::memory_order_acquire); ++spins)
-      if (spins > 1000) std::this_thread::yield();
+  auto wait = [&](int block, int strip, const GoOn& go_on) {
+    for (int spins = 0; !done(block, strip).load(std::memory_order_acquire); ++spins) {
+      if (spins <= 1000) continue;
+      if (!go_on()) return false;
+      std::this_thread::yield();
+    }
+    return true;
   };
   // At any time one strip of a block is visited, and the next block is two strips behind: more workers have no work.
   const int workers = std::min({threads, strips.count / 2 + 1, blocks});
   std::vector<decltype(make_scratch())> scratch(workers, make_scratch());
   std::atomic<size_t> next{0};
-  run_workers(workers, [&](int worker, int) {
-    for (size_t i; (i = next.fetch_add(1)) < tasks.size();) {
+  run_workers(workers, [&](int worker, int, const GoOn& go_on) {
+    for (size_t i; go_on() && (i = next.fetch_add(1)) < tasks.size();) {
       const auto [block, strip] = tasks[i];
       if (strip == 0) {
         along(block, scratch[worker]);
       } else {
-        wait(block, strip - 1);
-        if (block > 0) wait(block - 1, std::min(strip + 1, strips.count));
+        if (!wait(block, strip - 1, go_on)) return;
+        if (block > 0 && !wait(block - 1, std::min(strip + 1, strips.count), go_on)) return;
         for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
           visit(block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
       }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/stop.h"
 #include "filters/measured.h"
 
 namespace dualpix {
@@ -68,6 +69,7 @@ void remove_speckles(float* map, int h, int w, int size, float step) {
   Sets sets(count);
   // Comparisons with NaN are false, so NaN joins no set.
   for (int32_t p = 0; p < count; ++p) {
+    if (p % w == 0) look_for_stop();
     if (p % w && std::fabs(map[p] - map[p - 1]) <= step) sets.join(p, p - 1);
     if (p >= w && std::fabs(map[p] - map[p - w]) <= step) sets.join(p, p - w);
   }
@@ -90,6 +92,7 @@ void fill_holes(float* map, int h, int w) {
   for (int32_t p = 0; p < count; ++p)
     if (is_data(map[p])) queue(ring, p);
   while (!ring.empty()) {
+    look_for_stop();
     values.resize(ring.size());
     for (size_t i = 0; i < ring.size(); ++i) values[i] = median_of_neighbours(map, ring[i], h, w);
     for (size_t i = 0; i < ring.size(); ++i) map[ring[i]] = values[i];

@@ -3,12 +3,13 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import OutputError
 from ..io import OutputSet, urls
 from ..io.locks import locked
+from ..io.parts import is_part, remove_dead
 from ..version import version
 
 BATCH, RESULTS = "batch.json", "results.jsonl"
@@ -40,7 +41,7 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
         return
     found = _read(folder)
     if found is None:
-        if any(not _is_part(name) for name in _names(folder)):
+        if any(not is_part(name) for name in _names(folder)):
             raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
     elif different := sorted(name for name in batch if found.get(name) != _as_json(batch[name])):
         raise OutputError(
@@ -119,12 +120,7 @@ def _as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _is_part(name: str) -> bool:
-    return name.startswith(".dualpix-") and name.endswith(".part")
-
-
 def _remove_parts(folder: str) -> None:
     for place, _, names in os.walk(folder):
-        for name in filter(_is_part, names):
-            with suppress(OSError):
-                os.remove(os.path.join(place, name))
+        if any(map(is_part, names)):
+            remove_dead(place)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-
 import click
 
 from .options import Command, file_path
@@ -31,8 +28,5 @@ def app(files: tuple[str, ...], port: int, no_open: bool) -> None:
     """
     from ..app.start import serve
 
-    for name in ("SIGTERM", "SIGHUP"):  # so that the app tidies up; Windows has no SIGHUP
-        if number := getattr(signal, name, None):
-            signal.signal(number, lambda got, _: sys.exit(128 + got))
     for line in serve(files, port, open_browser=not no_open):
         click.echo(line)

@@ -17,7 +17,8 @@ from io import TextIOWrapper
 
 import click
 
-from ..errors import NO_MEMORY, DualpixError, in_words
+from ..errors import NO_MEMORY, DualpixError, in_words, show_debug
+from . import signals
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
 COMMANDS = (
@@ -41,7 +42,7 @@ COMMANDS = (
     "app",
 )
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes; 130 is what shells expect after Ctrl-C
+FAILED, BAD_INPUT = 1, 2  # exit codes
 
 
 # ---- the group -----------------------------------------------------------------------------------
@@ -103,7 +104,12 @@ def run() -> None:
     """Run the console script ``dualpix``."""
     if isinstance(sys.stdout, TextIOWrapper):  # the terminal's encoding may lack characters of a file name
         sys.stdout.reconfigure(errors="backslashreplace")
-    code = main(sys.argv[1:])
+    try:
+        signals.stop_on_signals()
+        code = main(sys.argv[1:])
+        signals.ignore_signals()
+    except KeyboardInterrupt:  # between two of these lines
+        code = signals.exit_code()
     try:
         click.echo(nl=False)  # flushes stdout, if there is one
     except OSError:
@@ -115,35 +121,39 @@ def run() -> None:
 def main(args: Sequence[str]) -> int:
     """Run the command with `args` and return the exit code.
 
-    0 is done, 2 bad input or wrong usage, 130 interrupted, 1 anything else.
+    0 is done, 2 bad input or wrong usage, 128 + its number after a signal (130 is Ctrl-C), 1 anything else.
     """
     try:
         return _invoke(args)
-    except click.UsageError as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, KeyboardInterrupt) or signals.has_stopped():
+            return signals.exit_code()
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Say what is wrong, and return the exit code."""
+    if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "dualpix"
         message = error.format_message()
         stop = "" if message.endswith((".", "?", "!")) else "."
         return _fail(f"{message}{stop} See {command} --help.", BAD_INPUT)
-    except DualpixError as error:
+    if isinstance(error, DualpixError):
         return _fail(str(error), BAD_INPUT)
-    except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         return FAILED
-    except MemoryError:
-        return _fail(NO_MEMORY, FAILED)
-    except Exception as error:
-        return _unexpected(error)
-
-
-def _unexpected(error: Exception) -> int:
     if (message := in_words(error)) == NO_MEMORY:
         return _fail(message, FAILED)
-    if os.environ.get("DUALPIX_DEBUG") == "1":
-        traceback.print_exc()
-    if isinstance(error, OSError) and error.filename is None:  # no file, so it is stdout
+    if isinstance(error, OSError) and _is_of_echo(error):
         return _fail(f"results cannot be written to stdout ({error.strerror}): send them elsewhere", FAILED)
+    show_debug()
     return _fail(message, FAILED)
+
+
+def _is_of_echo(error: Exception) -> bool:
+    """Whether it was raised by printing."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_code is click.echo.__code__
 
 
 def _invoke(args: Sequence[str]) -> int:

@@ -1,17 +1,22 @@
 """Several output files that appear whole or not at all."""
 
+import errno
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
 
+from ..ending import forget, remember, remove, uninterrupted
 from ..errors import OutputError
 from ..types import StrPath
+from .parts import Part, name_beside, remove_dead, sync_folder
 
-__all__ = ["OutputSet", "output_folder"]
+__all__ = ["OutputSet", "output_folder", "remove"]
+
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}  # a file system without them
+
+_tidied: set[str] = set()  # folders where this process has removed dead parts
 
 
 @contextmanager
@@ -43,7 +48,9 @@ def output_folder(path: StrPath) -> Iterator[None]:
 class OutputSet:
     """Output files that appear together at the end, or not at all.
 
-    The paths are checked at once. The data goes into temporary files, which are renamed at the end of the block.
+    The paths are checked at once. The data goes into temporary files (`Part`), which get their names at the end of the
+    block, when the disk holds them. An error leaves everything as it was, and a signal waits until all is in place.
+    Temporary files that killed runs left in the folders are removed when the block begins.
 
     >>> with OutputSet(["map.tiff", "map.json"], inputs=["left.png", "right.png"]) as outputs:
     ...     ...  # compute
@@ -57,7 +64,7 @@ class OutputSet:
     inputs
         Files that must not be overwritten.
     force
-        Replace files that exist.
+        Replace files that exist. The new ones have their mode, and their owner if the system permits that.
     roles
         How errors explain paths that the user did not name, such as ``{"map.json": "the sidecar of map.tiff"}``.
     folders
@@ -67,7 +74,7 @@ class OutputSet:
     ------
     OutputError
         At once if a folder is missing or not writable, a file exists without `force`, or a path is an input or named
-        twice; later if writing fails. Existing files stay as they were, unless renaming fails half-way.
+        twice; later if writing fails, or if another process has written one of the files meanwhile.
     """
 
     def __init__(
@@ -82,7 +89,7 @@ class OutputSet:
         self._folders = {os.path.realpath(path) for path in folders}
         self._roles = roles or {}
         self._targets: dict[str, str] = {}
-        self._written: dict[str, str] = {}  # target: temporary file
+        self._written: dict[str, Part] = {}  # by target
         self._removed: list[str] = []
         protected = list(inputs)
         for path in paths:
@@ -97,21 +104,32 @@ class OutputSet:
 
     def write(self, path: StrPath, data: bytes | memoryview) -> None:
         """Keep the data of one of the paths until the end of the ``with`` block."""
-        with writing(path), open(self.temporary(path), "xb") as file:
-            file.write(data)
+        with writing(path):
+            self._part(path).write(data)
 
     def temporary(self, path: StrPath) -> str:
-        """Return the name of a new file or folder that becomes one of the paths at the end of the ``with`` block."""
+        """Return the name of a new file or folder, empty, that becomes one of the paths at the end of the block.
+
+        It must be filled, not replaced.
+        """
+        with writing(path):
+            return self._part(path).path
+
+    def _part(self, path: StrPath) -> Part:
         target = self._targets[os.fspath(path)]
-        temporary = os.path.join(os.path.dirname(target), f".dualpix-{secrets.token_hex(8)}.part")
-        self._written[target] = temporary
-        return temporary
+        if target in self._written:
+            self._written.pop(target).close()
+        part = self._written[target] = Part(target, _status(target), target in self._folders)
+        return part
 
     def remove(self, path: StrPath) -> None:
         """Remove one of the paths at the end of the ``with`` block, if it exists."""
         self._removed.append(self._targets[os.fspath(path)])
 
     def __enter__(self) -> "OutputSet":
+        for folder in {os.path.dirname(target) for target in self._targets.values()} - _tidied:
+            remove_dead(folder)
+            _tidied.add(folder)
         return self
 
     def __exit__(
@@ -120,25 +138,40 @@ class OutputSet:
         try:
             if error is None:
                 self._check()  # Check again, because the computation may have taken minutes.
-                self._put_in_place()
+                self._sync()
+                with uninterrupted():
+                    self._put_in_place()
         finally:
-            for temporary in self._written.values():
-                with suppress(OSError):
-                    remove(temporary)
+            with uninterrupted():
+                for part in self._written.values():
+                    part.close()
+
+    def _sync(self) -> None:
+        for target, part in self._written.items():
+            with writing(target):
+                part.sync()
 
     def _put_in_place(self) -> None:
-        for target, temporary in self._written.items():
-            with writing(target):
-                if os.path.isdir(temporary):
-                    remove(target)  # only an empty folder could be replaced
-                os.replace(temporary, target)
-        for target in self._removed:
-            try:
-                os.remove(target)
-            except FileNotFoundError:
-                pass
-            except OSError as error:
-                raise OutputError(f"{target}: cannot be removed: {error.strerror}") from error
+        """Give all files their names. If that fails, undo it."""
+        changes: list[_Change] = []
+        try:
+            for target, part in self._written.items():
+                changes.append(_Change(target))
+                changes[-1].put(part, self._force)
+            for target in self._removed:
+                changes.append(_Change(target))
+                changes[-1].remove()
+            for target in dict.fromkeys(map(os.path.dirname, (*self._written, *self._removed))):
+                sync_folder(target)
+        except OSError as error:
+            for change in reversed(changes):
+                change.undo()
+            if isinstance(error, FileExistsError):
+                self._check()  # says which
+            raise OutputError(f"{target}: cannot be written: {error.strerror}") from error
+        finally:
+            for change in changes:
+                change.end()
 
     def _check(self) -> None:
         for path, target in self._targets.items():
@@ -179,12 +212,87 @@ def writing(path: StrPath) -> Iterator[None]:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def remove(path: StrPath) -> None:
-    """Remove a file, or a folder with all it holds. Nothing happens if it does not exist."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.remove(path)
+class _Change:
+    """A file or folder that is put in place or removed, and what was there before, until the whole set is in place."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._old: str | None = None  # the name of what was there
+        self._is_new = False  # whether there was nothing
+
+    def put(self, part: Part, force: bool) -> None:
+        """Give a part its name. Raises FileExistsError if something has that name, unless `force`."""
+        old = _status(self._target)
+        if force and old is not None:
+            part.become_like(old)
+            self._keep_old(by_link=stat.S_ISREG(old.st_mode))
+        part.ready()
+        if force:
+            os.replace(part.path, self._target)
+        else:
+            _rename_to_new(part.path, self._target)
+        self._is_new = old is None
+
+    def remove(self) -> None:
+        """Remove what is there, if anything."""
+        if os.path.lexists(self._target):
+            self._keep_old(by_link=False)
+
+    def _keep_old(self, by_link: bool) -> None:
+        """Give what is there another name: a second one, so that the file is never missing, or only that one."""
+        old = name_beside(self._target)
+        remember(old)
+        if by_link:
+            try:
+                os.link(self._target, old)
+            except OSError as error:
+                if error.errno not in NO_LINKS:
+                    raise
+                return  # it cannot be put back
+        else:
+            os.rename(self._target, old)
+        self._old = old
+
+    def undo(self) -> None:
+        with suppress(OSError):
+            if self._is_new or (self._old and os.path.isdir(self._old)):
+                remove(self._target)
+            if self._old:
+                os.replace(self._old, self._target)
+
+    def end(self) -> None:
+        if self._old is not None:
+            forget(self._old)
+
+
+def _rename_to_new(path: str, target: str) -> None:
+    """Rename a file or folder to a name that nothing has; else raise FileExistsError."""
+    if os.name == "nt" or os.path.isdir(path):
+        try:
+            os.rename(path, target)
+        except OSError as error:
+            if error.errno == errno.ENOTEMPTY:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from None
+            raise
+        return
+    try:
+        os.link(path, target)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL))  # so that no other process takes the name
+        try:
+            os.replace(path, target)
+        except OSError:
+            os.remove(target)
+            raise
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
 
 
 def is_inside(path: StrPath, folder: StrPath) -> bool:

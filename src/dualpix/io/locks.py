@@ -1,11 +1,38 @@
-"""A folder that only one run may write to."""
+"""Locks that the system gives back when their process ends, however it ends."""
 
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ..errors import OutputError
+
+
+def lock(file: int) -> None:
+    """Lock a file or folder until it is closed. Nothing happens on a file system without locks, or on Windows."""
+    with suppress(ImportError, OSError):
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def try_lock(file: int) -> bool:
+    """Lock a file until it is closed; False if another process has locked it, or there are no locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

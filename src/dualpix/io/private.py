@@ -9,9 +9,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
 
+from ..ending import forget, remember
 from ..errors import OutputError
+from .locks import try_lock
 
 PREFIX, LOCK = "dualpix-app-", "lock"
 STARTING = 60  # s: a folder without a lock that is younger may belong to a process that starts right now
@@ -25,9 +26,10 @@ class PrivateFolder:
             place = parent or Path(tempfile.gettempdir())
             remove_leftovers(place, prefix)
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))  # mode 0700
+            remember(str(self.path))
             new = self.path / (LOCK if os.name == "nt" else LOCK + ".new")  # Windows renames no open file
             self._lock = open(new, "wb")  # noqa: SIM115 - it stays open
-            _try_lock(self._lock)
+            try_lock(self._lock.fileno())
             if new.name != LOCK:
                 new.rename(self.path / LOCK)  # from now on others look at it, and it is locked
         except OSError as error:
@@ -38,7 +40,7 @@ class PrivateFolder:
     def close(self) -> None:
         """Remove the folder and all that is in it."""
         self._lock.close()
-        shutil.rmtree(self.path, ignore_errors=True)
+        forget(str(self.path))
 
     def __enter__(self) -> PrivateFolder:
         return self
@@ -67,25 +69,6 @@ def _is_dead(folder: Path) -> bool:
     """Whether no process holds the lock."""
     try:
         with open(folder / LOCK, "r+b") as lock:
-            return _try_lock(lock)
+            return try_lock(lock.fileno())
     except FileNotFoundError:
         return time.time() - folder.stat().st_mtime > STARTING
-
-
-def _try_lock(file: BinaryIO) -> bool:
-    """Lock a file until it is closed; False if another process has locked it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..ending import leftover
 from ..errors import InputError
 from ..types import Image, StrPath
 from ._extra import missing
@@ -206,13 +207,9 @@ def join(parts: Sequence[tuple[str, int]], path: str, metadata: dict[str, str] |
     temporary = os.path.join(
         os.path.dirname(path), f".{os.path.basename(path)}.part"
     )  # a killed run leaves one at most
-    try:
-        with writing(path):
-            _join(parts, temporary, kind, metadata or {})
-            os.replace(temporary, path)
-    finally:
-        with suppress(FileNotFoundError):
-            os.remove(temporary)
+    with leftover(temporary), writing(path):
+        _join(parts, temporary, kind, metadata or {})
+        os.replace(temporary, path)
 
 
 def _join(parts: Sequence[tuple[str, int]], path: str, kind: str, metadata: dict[str, str]) -> None:

@@ -1,0 +1,193 @@
+"""Files that are not finished. A lock tells that the writer lives, and the name tells on which machine."""
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from platform import node
+
+from ..ending import forget, remember, remove
+from .locks import lock, try_lock
+
+PREFIX, SUFFIX = ".dualpix-", ".part"
+NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "lustre", "beegfs", "gpfs", "virtiofs", "fuse.")
+WINDOWS = os.name == "nt"
+
+
+class Part:
+    """A new file or folder that becomes an output. It is locked until it is closed, or its process ends.
+
+    Parameters
+    ----------
+    target
+        The output.
+    like
+        The file that will be replaced, if there is one. At no time can more people read the part than it.
+    is_folder
+        Whether the output is a folder.
+    """
+
+    def __init__(self, target: str, like: os.stat_result | None = None, is_folder: bool = False) -> None:
+        self._is_folder = is_folder
+        self._file: int | None = None
+        while self._file is None:
+            self.path = name_beside(target)
+            remember(self.path)
+            try:
+                self._file = self._locked(0o777 if like is None else stat.S_IMODE(like.st_mode))
+            except OSError:
+                forget(self.path)
+                raise
+
+    def _locked(self, mode: int) -> int | None:
+        """Make and lock the part. None if another run took it for dead before it was locked."""
+        mode |= stat.S_IRUSR | stat.S_IWUSR
+        if self._is_folder:
+            os.mkdir(self.path, mode | stat.S_IXUSR)
+            if WINDOWS:  # it opens no folders
+                return -1
+            file = os.open(self.path, os.O_RDONLY)
+        else:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode & 0o666)
+        if not WINDOWS:  # where an open file cannot be removed
+            lock(file)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file), os.lstat(self.path)):
+                return file
+        os.close(file)
+        return None
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write all of the file."""
+        assert self._file is not None
+        with open(self._file, "wb", closefd=False) as file:
+            file.write(data)
+
+    def sync(self) -> None:
+        """Have the disk hold all of it, before it gets its name."""
+        if not self._is_folder:
+            assert self._file is not None
+            _sync(self._file)
+            return
+        for place, _, names in os.walk(self.path):
+            for name in names:
+                with open(os.path.join(place, name), "r+b") as file:
+                    _sync(file.fileno())
+            sync_folder(place)
+
+    def become_like(self, old: os.stat_result) -> None:
+        """Take the mode of an older file, and its owner if the system permits that."""
+        if WINDOWS:
+            return
+        for owner in ((old.st_uid, old.st_gid), (-1, old.st_gid)):
+            try:
+                os.chown(self.path, *owner)
+                break
+            except OSError:
+                pass
+        os.chmod(self.path, old.st_mode & 0o777)
+
+    def ready(self) -> None:
+        """Make it ready to get its name. Windows does not rename open files."""
+        if WINDOWS:
+            self._release()
+
+    def close(self) -> None:
+        """Remove the part, unless it has got its name."""
+        forget(self.path)
+        self._release()
+
+    def _release(self) -> None:
+        if self._file is not None and self._file >= 0:
+            os.close(self._file)
+        self._file = None
+
+
+def name_beside(target: str) -> str:
+    """A new name for a part, in the folder of the output."""
+    return os.path.join(os.path.dirname(target), f"{PREFIX}{_machine()}-{secrets.token_hex(8)}{SUFFIX}")
+
+
+def is_part(name: str) -> bool:
+    """Whether a file's name is that of a part."""
+    return name.startswith(PREFIX) and name.endswith(SUFFIX)
+
+
+def remove_dead(folder: str) -> None:
+    """Remove the parts in a folder whose writers on this machine have died, for example by kill -9.
+
+    Parts of other machines and those on network shares stay, because nobody here knows whether their writers live.
+    """
+    ours = f"{PREFIX}{_machine()}-"
+    try:
+        found = [name for name in os.listdir(folder) if name.startswith(ours) and is_part(name)]
+    except OSError:
+        return
+    if found and not _is_share(folder):
+        for name in found:
+            with suppress(OSError):
+                _remove_if_dead(os.path.join(folder, name))
+
+
+def _remove_if_dead(path: str) -> None:
+    if WINDOWS:
+        remove(path)  # fails if a writer has it open
+        return
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        mode = os.fstat(file).st_mode
+        if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and try_lock(file):
+            remove(path)
+    finally:
+        os.close(file)
+
+
+def sync_folder(folder: str) -> None:
+    """Have the disk hold the names in a folder."""
+    if WINDOWS:
+        return
+    try:
+        file = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # one may write there, but not look
+        return
+    try:
+        _sync(file)
+    finally:
+        os.close(file)
+
+
+def _sync(file: int) -> None:
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):  # a file system that cannot do it
+            raise
+
+
+@cache
+def _machine() -> str:
+    """A short tag of this machine."""
+    identity = ""
+    with suppress(OSError):
+        identity = Path("/etc/machine-id").read_text(encoding="ascii", errors="replace")
+    return blake2b(f"{node()} {identity}".encode(), digest_size=4).hexdigest()
+
+
+def _is_share(folder: str) -> bool:
+    """Whether a folder is on a network share, as far as the system tells."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    place, kind, longest = os.path.realpath(folder), "", -1
+    for line in lines:
+        mount, _, described = line.partition(" - ")
+        point = mount.split()[4].encode(errors="surrogateescape").decode("unicode_escape").encode("latin-1")
+        top = os.fsdecode(point).rstrip("/")
+        if (place == top or place.startswith(top + "/")) and len(top) >= longest:
+            kind, longest = described.split()[0], len(top)
+    return kind.startswith(NETWORK)
