@@ -75,7 +75,7 @@ def test_a_signal_stops_a_kernel(kernel, threads):
 
 
 def test_a_signal_stops_only_the_kernel_of_the_main_thread():
-    d, other = np.full((60, 900), np.nan, np.float32), np.full((500, 600), np.nan, np.float32)
+    d, other = np.full((700, 900), np.nan, np.float32), np.full((500, 600), np.nan, np.float32)
     worker = threading.Thread(target=semi_global, args=(other, 1))
     worker.start()
     with pytest.raises(KeyboardInterrupt), interrupted_soon():

@@ -81,7 +81,7 @@ class Parts:
                 os.makedirs(os.path.join(self.path, "frames"), exist_ok=True)
             try:
                 yield
-            except DualpixError:
+            except (DualpixError, KeyboardInterrupt):
                 if not self.segments():  # there is nothing to go on with
                     self.remove()
                 raise

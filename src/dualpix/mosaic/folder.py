@@ -54,7 +54,7 @@ def private_folder(output: str, key: str) -> Iterator[str]:
         _clear(Path(folder), key)
         try:
             yield folder
-        except DualpixError:
+        except (DualpixError, KeyboardInterrupt):
             if not os.path.exists(os.path.join(folder, PLAN)):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
