@@ -157,6 +157,7 @@ def differences(folder: Path, output: Path) -> dict[str, float]:
         "above tolerance": float(np.mean(trusted > TOLERANCE)),
         "pixels above": int((trusted > TOLERANCE).sum()),
         "99 % of all pixels": float(np.quantile(error, 0.99)),
+        "above tolerance of all pixels": float(np.mean(error > TOLERANCE)),
         "largest of all pixels": float(error.max()),
     }
 

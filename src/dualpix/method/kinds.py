@@ -195,7 +195,7 @@ class DualPixel(Method):
         return Margins(
             match.margin(self.params.matching),
             match.shift(disparities),
-            aggregation.margin(self.params.aggregation),
+            aggregation.margin(self.params.aggregation, self.params.scales),
             confidence.margin() if self.params.measures_error else 0,
             post.margin(self.params.smoothing),
         )
@@ -274,7 +274,7 @@ class Stereo(Method):
 
     def margins(self, disparities: range) -> Margins:
         """Those of the stages. Messages cross occlusions, which have no evidence; a filter fills holes of any size."""
-        messages = aggregation.margin(self.params.aggregation)
+        messages = aggregation.margin(self.params.aggregation, self.params.scales)
         return Margins(
             candidates.margin(self.params.matching, self.params.minima),
             candidates.shift(disparities),

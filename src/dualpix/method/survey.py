@@ -52,7 +52,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         method, calib = with_known_range(method, pair.source.get("left"), frame)
         passes = passes_of(method.params.scales.iterations, pyramid.frame.square_shape)
         order = None if is_blank else method.find_order(frame.turned(small), run)
-        search = Search(_limits(method.params.scales.range, frame), None, order, method.tile_reach)
+        search = Search(limits_in(method.params.scales.range, frame), None, order, method.tile_reach)
     run.scales = len(passes)
     if search.limits is None:
 
@@ -108,7 +108,7 @@ def with_known_range(method: Method, left: str | None, frame: Frame) -> tuple[Me
     return replace(method, params=method.params.replace(range=known)), Path(left).with_name("calib.txt")
 
 
-def _limits(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, float] | None:
+def limits_in(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, float] | None:
     """The requested range, px of the matched planes; None if it is automatic."""
     if isinstance(asked, str):
         return None

@@ -21,7 +21,7 @@ from ..io.windows import check_picture, is_zarr, open_picture
 from ..method.frame import Frame
 from ..method.kinds import method_of
 from ..method.memory import available
-from ..method.survey import with_known_range
+from ..method.survey import limits_in, with_known_range
 from ..method.window import window_side
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Whole, check
@@ -176,9 +176,16 @@ class Request:
         return height, width
 
     def known(self, shape: Shape) -> tuple[Params, Path | None]:
-        """The parameters, with the range from a file beside the left view if it is not given, and that file."""
-        frame = Frame((shape[0], shape[1]), axis=self.axis or NO_LENS.axis)
-        method, calib = with_known_range(method_of(self.params), self.inputs.get("left"), frame)
+        """The parameters, with the range from a file beside the left view if it is not given, and that file.
+
+        A range wider than the picture is refused.
+        """
+        height, width = shape
+        longer = "x" if width > height else "y"  # the axis may have to be detected, but no range may exceed this side
+        method = method_of(self.params)
+        frame = Frame((height, width), axis=self.axis or (longer if method.detects_axis else NO_LENS.axis))
+        method, calib = with_known_range(method, self.inputs.get("left"), frame)
+        limits_in(method.params.scales.range, frame)
         return method.params, calib
 
 
