@@ -25,7 +25,7 @@ from ..run import Progress, Run, Step
 from ..types import Map, Planes
 from .beliefs import StoredBelief, layers_of, store, stored
 from .survey import halvings_of, margin_of, surveyed
-from .views import Brightness, Pictures, Reduced, Views, all_of, halve
+from .views import Pictures, Reduced, Views, all_of, exposure_of, halve
 from .work import Answer, Mosaic, Scale, TileTask
 
 MEASURING = 0.4  # share of the work on a scale
@@ -137,21 +137,21 @@ class Job:
     # ---- the whole picture -----------------------------------------------------------------------
 
     def _views(self, halvings: int) -> tuple[list[Views], Gains]:
-        """The views of all scales, fine to coarse, and the exposure."""
-        views: list[Views] = [self.pictures]
-        brightness = Brightness(self.pictures.shape)
-        is_kept = os.path.exists(self._path("gains.json"))
+        """The views of all scales, fine to coarse, and the exposure.
+
+        It is applied before the views are halved, as for the whole picture: a difference in rounding can change which
+        minimum of a stereo pair is chosen.
+        """
+        threads = self.run.threads
+        gains = Gains.from_dict(self._once("gains.json", lambda: asdict(exposure_of(self.pictures, threads))))
+        views: list[Views] = [replace(self.pictures, exposure=gains)]
         for number in range(1, halvings + 1):
-            watch = brightness.add if number == 1 else None
-            found = self._reduced(number) if is_kept else None
-            views.append(found or halve(views[-1], self.folder, number, self.run.threads, watch))
-        exposure = self.params.photometry.exposure
-        gains = self._once("gains.json", lambda: asdict(brightness.exposed(exposure)))
-        return views, Gains.from_dict(gains)
+            views.append(self._reduced(number) or halve(views[-1], self.folder, number, threads))
+        return views, gains
 
     def _reduced(self, number: int) -> Reduced | None:
         paths = [self._path(f"{name}-{number}.npy") for name in Planes._fields]
-        if not all(map(os.path.exists, paths[:2])):
+        if not os.path.exists(paths[0]):  # it is the last to appear
             return None
         left, right = map(Grid.of_npy, paths[:2])
         return Reduced(left, right, Grid.of_npy(paths[2]) if os.path.exists(paths[2]) else None)

@@ -80,7 +80,7 @@ def surveyed(
     Parameters
     ----------
     planes, halvings
-        The reduced planes, without gains, and how often they were halved.
+        The reduced planes, with their exposure, and how often they were halved.
     params
         The parameters of the whole picture.
     shape
@@ -90,7 +90,6 @@ def surveyed(
     axis : "x", "y" or None
         As for `dualpix.disparity`.
     """
-    apply_gains(planes, gains)
     small = planes.left.shape[0], planes.left.shape[1]
     pyramid = Pyramid(planes, Frame(small))
     pair = Pair(planes.left, planes.right)
