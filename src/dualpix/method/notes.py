@@ -40,12 +40,13 @@ def stereo_notes(
     elif 1 - agreement.confirmed > UNSEEN:
         notes.append(f"{failing}: the views may not be rectified or not show one scene, or the range may not cover it")
     low, high = limits or (0, 0)
-    for name, limit, end in (("lower", low, math.floor(low)), ("upper", high, math.ceil(high))):
+    for name, limit, whole in (("lower", low, math.floor), ("upper", high, math.ceil)):
+        end = whole(limit)
         # 0 is infinitely far: many pixels there do not mean that more are beyond.
         if end != 0 and agreement.ends.get(end, 0) > CROWDED:
             notes.append(
-                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {factor * limit:g} px: "
-                "the range may not cover the scene: widen it"
+                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {whole(factor * limit)} "
+                "px: the range may not cover the scene: widen it"
             )
     return notes
 
