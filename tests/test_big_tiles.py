@@ -15,6 +15,7 @@ from conftest import textured_pair
 from dualpix.batches.runner import Here
 from dualpix.io.grids import Grid, save, written
 from dualpix.io.windows import Pieces, Plain, open_picture
+from dualpix.method import kinds
 from dualpix.method.brightness import Part, enlarged
 from dualpix.mosaic import api, job, survey, views, work
 from dualpix.mosaic.folder import private_folder
@@ -25,6 +26,8 @@ SHAPE = 430, 610
 # Small windows and a weak penalty make the margin short.
 SETTINGS = {"window": 2.0, "encc_window": 5, "penalty": 100.0, "relief": 0.0, "iterations": (4, 4, 4)}
 TILE = 160
+# Small speckles make the margin short.
+STEREO = {"preset": "stereo", "speckles": (24.0, 2.0), "iterations": (4, 4, 4)}
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,69 @@ def test_colour_views_and_a_given_range(scene, tmp_path):
     record = dualpix.tiles(*coloured, tmp_path / "map.tif", tile=300, **given)
     assert record["searched"] == whole.searched == (-4, 4)
     assert error_of(tifffile.imread(tmp_path / "map.tif"), whole).max() < 0.02
+
+
+@pytest.fixture
+def town(benchmark_script):
+    """A stereo pair of an odd size: houses on hills, some of them blank, with disparities from 4 to 40 px."""
+    return benchmark_script("tiles").town((431, 613), 4, 40, 100)
+
+
+def test_a_stereo_pair(town, tmp_path):
+    whole = dualpix.disparity(*town, **STEREO, threads=2)
+    out, sure = tmp_path / "map.tif", tmp_path / "sure.tif"
+    record = dualpix.tiles(*town, out, tile=TILE, confidence=sure, **STEREO)
+    d, confidence = tifffile.imread(out), tifffile.imread(sure)
+    assert error_of(d, whole).max() < 0.001
+    assert np.mean(np.abs(d - whole.disparity) > 0.02) < 0.001
+    assert np.abs(confidence - whole.confidence).max() < 0.01
+    assert record["searched"] == whole.searched
+    assert record["tiles"] == {"side": TILE, "margin": 182, "count": 12, "megabytes": record["tiles"]["megabytes"]}
+    assert record["warnings"] == ()
+    assert not record["expected_error"]
+
+
+def test_a_stereo_pair_needs_its_margins(town, tmp_path, monkeypatch):
+    whole = dualpix.disparity(*town, **STEREO, threads=2)
+    bad, declared = [], kinds.Stereo.margins
+    for changes in ({"matching": 8, "aggregation": 8}, {"matching": 8, "aggregation": 8, "shift": 0}):
+        monkeypatch.setattr(kinds.Stereo, "margins", lambda *args, new=changes: declared(*args)._replace(**new))
+        dualpix.tiles(*town, tmp_path / "map.tif", tile=TILE, force=True, **STEREO)
+        bad.append(np.mean(error_of(tifffile.imread(tmp_path / "map.tif"), whole) > 0.02))
+    assert bad[0] > 0
+    assert bad[1] > 5 * bad[0]
+
+
+def test_the_range_of_a_stereo_pair_is_that_of_its_calib(town, tmp_path):
+    paths = [tmp_path / "im0.tif", tmp_path / "im1.tif"]
+    for path, view in zip(paths, town, strict=True):
+        tifffile.imwrite(path, view)
+    (tmp_path / "calib.txt").write_text("ndisp=30\n")
+    whole = dualpix.disparity(*paths, **STEREO, threads=2)
+    record = dualpix.tiles(*paths, tmp_path / "map.tif", tile=TILE, **STEREO)
+    assert record["searched"] == whole.searched == (0, 30)
+    assert record["parameters"]["range"] == [0, 30]
+    assert record["plan"]["calib"] == str(tmp_path / "calib.txt")
+    assert error_of(tifffile.imread(tmp_path / "map.tif"), whole).max() < 0.001
+    (note,) = record["warnings"]  # in px of the picture, not of the reduced one
+    assert "upper end of the range, 30 px" in note
+    (tmp_path / "calib.txt").write_text("ndisp=613\n")
+    with pytest.raises(dualpix.InputError, match="ndisp must be a number from 1 to 612"):
+        dualpix.tiles(*paths, tmp_path / "other.tif", tile=TILE, **STEREO)
+
+
+def test_exchanged_stereo_views_are_noticed(town, tmp_path):
+    record = dualpix.tiles(*town[::-1], tmp_path / "map.tif", tile=TILE, range=(0.0, 45.0), **STEREO)
+    assert "match better with the views exchanged" in record["warnings"][0]
+
+
+@pytest.mark.parametrize("preset", ["dslr-a", "dslr-b"])
+def test_published_messages(scene, tmp_path, preset):
+    given = {"preset": preset, "window": 2.0, "encc_window": 5, "range": (-4.0, 4.0)}
+    whole = dualpix.disparity(*scene, **given, threads=2)
+    dualpix.tiles(*scene, tmp_path / "map.tif", tile=TILE, confidence=tmp_path / "sure.tif", **given)
+    assert error_of(tifffile.imread(tmp_path / "map.tif"), whole).max() < 0.02
+    assert np.quantile(np.abs(tifffile.imread(tmp_path / "sure.tif") - whole.confidence), 0.99) < 0.02
 
 
 def test_zarr_in_and_out(scene, files, tmp_path):
@@ -221,8 +287,12 @@ def test_bad_requests_are_refused_in_a_sentence(call, files, tmp_path, monkeypat
     assert "at least the margin of a tile" in refused(call, tmp_path, left, right, "-o", out, "--tile", 100)
     assert "choose one of .tif" in refused(call, tmp_path, left, right, "-o", tmp_path / "map.pfm")
     assert "is an input" in refused(call, tmp_path, left, right, "-o", left)
-    assert "whole picture" in refused(call, tmp_path, left, right, "-o", out, "--preset", "stereo")
-    assert "whole picture" in refused(call, tmp_path, left, right, "-o", out, "--set", "filter=guided")
+    assert "messages jumps spreads" in refused(call, tmp_path, left, right, "-o", out, "--preset", "stereo-paper")
+    for name in ("auto", "stereo"):
+        filtered = refused(call, tmp_path, left, right, "-o", out, "--preset", name, "--set", "filter=guided")
+        assert "filter guided needs the whole picture" in filtered
+    wide = refused(call, tmp_path, left, right, "-o", out, "--set", "range=0,700", "--set", "iterations=4,4,4")
+    assert "range 0 to 700 is wider than the image, 610 pixels" in wide
     assert "needs 3 scales" in refused(call, tmp_path, left, right, "-o", out, "--set", "iterations=4,4")
     nobody, enough = "tcp://127.0.0.1:9", ("--set", "iterations=4,4,4")
     monkeypatch.setattr("dualpix.batches.cluster.PATIENCE", 0.5)
@@ -279,12 +349,11 @@ def test_planes_halved_by_stripes_are_the_halved_planes(shape, tmp_path, monkeyp
         np.save(tmp_path / f"{name}.npy", (255 * rng.random(shape)).astype(np.uint8))
     opened = [open_picture(tmp_path / f"{name}.npy", name, "unused") for name in ("left", "right")]
     pictures = views.Pictures(*opened, preset("auto").photometry)
-    bright = views.Brightness(shape)
-    found = views.all_of(views.halve(pictures, str(tmp_path), 1, 1, bright.add), 1)
+    found = views.all_of(views.halve(pictures, str(tmp_path), 1, 1), 1)
     planes = views.all_of(pictures, 1)
     for one, other in zip(found, planes, strict=True):
         np.testing.assert_array_equal(one, halved(other, 1))
-    assert bright.exposed(230).guide == 230 / dualpix.method.brightness.brightness(planes.guide)
+    assert views.exposure_of(pictures, 1).guide == 230 / dualpix.method.brightness.brightness(planes.guide)
     assert isinstance(found, Planes)
 
 

@@ -63,7 +63,7 @@ def test_tiles_with_margins_are_the_whole_picture(side):
 
 def test_the_margins_are_needed():
     sure = solved()[3] > 0.5
-    assert in_tiles(150, 0)[sure].max() > 0.1
+    assert in_tiles(150, (0, 0))[sure].max() > 0.1
 
 
 def test_the_mean_curvature_is_that_of_the_picture_not_of_the_tile():
@@ -88,25 +88,34 @@ def test_the_coarse_belief_is_that_of_the_whole_run():
 def test_tiles_cover_the_picture_once(side, margin):
     shape = (53, 20) if side == 1 else (200, 301)
     covered = np.zeros(shape, int)
-    for tile in tiles(shape, side, margin):
+    both = margin, 2 * margin
+    for tile in tiles(shape, side, both):
         covered[tile.rows, tile.columns] += 1
-        for own, outer, n in zip(tile[:2], tile[2:], shape, strict=True):
+        for own, outer, around, n in zip(tile[:2], tile[2:], both, shape, strict=True):
             assert outer.start % _core.tile == 0
-            assert outer.start <= max(own.start - margin, 0)
-            assert outer.stop == min(own.stop + margin, n)
+            assert outer.start <= max(own.start - around, 0)
+            assert outer.stop == min(own.stop + around, n)
     assert (covered == 1).all()
 
 
 @pytest.mark.parametrize(
     ("preset", "changes", "expected"),
     [
-        ("auto", {}, Margins(matching=27, aggregation=math.ceil(3 * math.sqrt(12000)), confidence=24, filter=37)),
-        ("auto", {"filter": "guided"}, Margins(27, math.ceil(3 * math.sqrt(12000)), 24, 81)),
-        ("dslr-a", {}, Margins(23, None, None, 0)),
-        ("phone", {"filter": "solver"}, Margins(34, math.ceil(3 * math.sqrt(5000)), 24, None)),
-        ("auto", {"noise_floor": 0}, Margins(27, math.ceil(3 * math.sqrt(12000)), None, 37)),
-        ("stereo", {}, Margins(None, 10, None, 0)),
-        ("stereo", {"filter": "guided"}, Margins(None, 10, None, None)),
+        (
+            "auto",
+            {},
+            Margins(matching=22, shift=5, aggregation=math.ceil(3 * math.sqrt(12000)), confidence=24, filter=37),
+        ),
+        ("auto", {"filter": "guided"}, Margins(22, 5, math.ceil(3 * math.sqrt(12000)), 24, 81)),
+        ("dslr-a", {}, Margins(18, 5, math.ceil(3 * 3 * math.sqrt(3.2 / 0.04)), 0, 0)),
+        ("dslr-b", {}, Margins(18, 5, math.ceil(6 * 3 * math.sqrt(1.3 / 0.075)), 0, 0)),
+        ("dslr-a", {"invalid_threshold": 0}, Margins(18, 5, None, 0, 0)),
+        ("phone", {"filter": "solver"}, Margins(29, 5, math.ceil(3 * math.sqrt(5000)), 24, None)),
+        ("auto", {"noise_floor": 0}, Margins(22, 5, math.ceil(3 * math.sqrt(12000)), 0, 37)),
+        ("stereo", {}, Margins(2 + 2 + 127, 10, 10 + 64, 0, 0)),
+        ("stereo", {"speckles": (9.0, 2.0)}, Margins(2 + 2 + 64, 10, 10 + 64, 0, 0)),
+        ("stereo", {"filter": "guided"}, Margins(2 + 2 + 127, 10, 10 + 64, 0, None)),
+        ("stereo-paper", {}, Margins(7 + 2 + 127, 10, None, 0, 0)),
     ],
 )
 def test_every_stage_declares_its_margin(preset, changes, expected):
@@ -117,5 +126,7 @@ def test_every_stage_declares_its_margin(preset, changes, expected):
 
 
 def test_solving_needs_what_matching_and_aggregation_need_together():
-    assert Margins(3, 4, None, None).solving == 7
-    assert Margins(None, 4, 0, 0).solving is Margins(3, None, 0, 0).solving is None
+    assert Margins(3, 5, 4, 2, 1).local == (3, 8)
+    assert Margins(3, 5, 4, 2, None).solving == (7, 12)
+    assert Margins(3, 5, 4, 2, 1).all == (10, 15)
+    assert Margins(3, 5, None, 0, 0).solving is Margins(3, 5, 4, 0, None).all is None

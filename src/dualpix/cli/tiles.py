@@ -81,6 +81,7 @@ def tiles(
       dualpix tiles left.tif right.tif -o map.tif
       dualpix tiles left.tif right.tif -o map.tif --tile 4096
       dualpix tiles left.npy right.npy -o map.zarr --range -20 40
+      dualpix tiles west.tif east.tif -o map.tif --preset stereo
       dualpix tiles left.tif right.tif -o map.tif --scheduler tcp://host:8786
     """
     from ..mosaic.api import Request, make

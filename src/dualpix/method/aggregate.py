@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core
-from ..params.definitions import Aggregation
+from ..params.definitions import Aggregation, Scales
 from ..types import Map, Parabolas, Signs, Weights
 from .confidence import FAR, spread
+from .scales import PASSES
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
 LEAST_FATTENING = 1e-6  # px
@@ -23,13 +24,21 @@ JUMPS = (
 )  # px, T2 of the first passes: a larger step counts as a jump; the last value holds for all later passes
 
 
-def margin(settings: Aggregation) -> int | None:
+def margin(settings: Aggregation, scales: Scales) -> int | None:
     """Pixels around a tile whose messages still count; None if a tile needs the whole picture.
 
     K is the penalty. If all pixels have the mean curvature a and P = K a, the belief is about A = sqrt(a P), and a
-    message loses the share A / P = 1 / sqrt(K) of its weight per pixel. Published messages have no such scale.
+    message loses the share A / P = 1 / sqrt(K) of its weight per pixel.
+
+    The published penalty is P itself, and every pass goes on from the one before. Pixels count if their curvature is
+    above the threshold Ta, so K is P / Ta at most. Messages that jump have no such scale.
     """
-    return math.ceil(DECAYS * math.sqrt(settings.penalty)) if settings.messages == "exact" else None
+    if settings.messages == "exact":
+        return math.ceil(DECAYS * math.sqrt(settings.penalty))
+    if settings.messages == "jumps" or not scales.invalid_threshold:
+        return None
+    passes = PASSES if isinstance(scales.iterations, str) else max(scales.iterations)
+    return math.ceil(passes * DECAYS * math.sqrt(settings.penalty / scales.invalid_threshold))
 
 
 def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None) -> Weights:

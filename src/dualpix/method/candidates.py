@@ -15,7 +15,7 @@ from ..filters import fill_holes, remove_speckles
 from ..params import Params
 from ..params.definitions import Matching, Minima
 from ..types import Agreement, Map, Mask, Parabolas, Planes
-from .match import Views, coded, seen_by
+from .match import Views, coded, seen_by, windows
 from .search import Span
 from .window import window_taps
 
@@ -26,6 +26,28 @@ MINIMUM = {"encc": "whole", "parabola": "parabola"}  # where a candidate lies; e
 AGREE = 1.0  # px, how far the disparities of the two views may differ
 AMBIGUOUS = np.float32(1e-4)  # S of a pixel with a second minimum as good, or without texture
 DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that fails the left-right check
+
+# Measured on Middlebury's pairs by benchmarks/stereo_margins.py; see docs/tiles.md.
+CHOICE_REACH = 64  # px: pixels farther away hardly ever change the choice
+HIDDEN_REACH = 64  # px: how far messages cross pixels that have no evidence
+
+
+def margin(matching: Matching, minima: Minima) -> int:
+    """Pixels around a tile that the choice needs, beside the shift.
+
+    A speckle has fewer than n pixels, so it reaches less than n px, and that only if it is a line. Paths rarely reach
+    CHOICE_REACH px. Hardly any pixel needs both, so the larger of the two is enough.
+    """
+    choice = CHOICE_REACH if any(minima.choice) else 0
+    return windows(matching) + max(choice, round(minima.speckles[0]) - 1, 0)
+
+
+def shift(disparities: range) -> int:
+    """Columns beside a tile that the left-right check needs.
+
+    Pixel x of the left view meets x - d of the right one, for which the left pixels x - d + d' compete.
+    """
+    return max(abs(disparities[0]), abs(disparities[-1]), disparities[-1] - disparities[0])
 
 
 class Found(NamedTuple):

@@ -163,10 +163,15 @@ def relative_confidence(belief: Parabolas) -> Map:
 
     Published messages saturate, and curvatures in intensities have no scale of their own. So A only ranks pixels.
     """
-    mean = np.float32(max(belief.A.mean(dtype=np.float64), 1e-30))
-    result: Map = belief.A / (belief.A + mean)
+    result = compared(belief.A, belief.A.mean(dtype=np.float64))
     assert belief.textured is not None
     result *= belief.textured
+    return result
+
+
+def compared(A: Map, mean: float) -> Map:
+    """``A / (A + mean)``: 1/2 for the mean curvature."""
+    result: Map = A / (A + np.float32(max(mean, 1e-30)))
     return result
 
 

@@ -12,9 +12,9 @@ from ..filters import post
 from ..io.captures import known_range
 from ..params import Params
 from ..run import Run
-from ..types import Agreement, Map, Mask, Pair, Parabolas, Planes
+from ..types import Agreement, Map, Mask, Parabolas, Planes
 from . import aggregate as aggregation
-from . import confidence, match
+from . import candidates, confidence, match
 from .aggregate import aggregate, edge_weights
 from .candidates import check_combination, chosen_parabolas, filled, forward_share
 from .margins import Margins
@@ -66,8 +66,8 @@ class Method(ABC):
         """Share of the pixels that match better with positive disparities; None if both signs are expected."""
 
     @abstractmethod
-    def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
-        """The range given by a file beside the views, px of the input."""
+    def known_range(self, left: str | None, length: int) -> tuple[float, float] | None:
+        """The range given by a file beside the left view, px of the input."""
 
     @property
     @abstractmethod
@@ -111,8 +111,11 @@ class Method(ABC):
         """What a tile needs around it at a scale that searches these disparities."""
 
     @abstractmethod
-    def notes(self, agreement: Agreement | None, search: Search, d: Map) -> list[str]:
-        """What the user should know about the match and its upright map d, a sentence each."""
+    def notes(self, agreement: Agreement | None, search: Search, d: Map, factor: int = 1) -> list[str]:
+        """What the user should know about the match and its upright map d, a sentence each.
+
+        `factor` is the full size over that of the map.
+        """
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,7 @@ class DualPixel(Method):
         """Both signs are expected."""
         return None
 
-    def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
+    def known_range(self, left: str | None, length: int) -> tuple[float, float] | None:
         """None: no file gives it."""
         return None
 
@@ -188,15 +191,16 @@ class DualPixel(Method):
         return d, confidence
 
     def margins(self, disparities: range) -> Margins:
-        """Those of the stages; a relative confidence needs the mean over the whole picture."""
+        """Those of the stages; a relative confidence needs none."""
         return Margins(
-            match.margin(self.params.matching, disparities),
-            aggregation.margin(self.params.aggregation),
-            confidence.margin() if self.params.measures_error else None,
+            match.margin(self.params.matching),
+            match.shift(disparities),
+            aggregation.margin(self.params.aggregation, self.params.scales),
+            confidence.margin() if self.params.measures_error else 0,
             post.margin(self.params.smoothing),
         )
 
-    def notes(self, agreement: Agreement | None, search: Search, d: Map) -> list[str]:
+    def notes(self, agreement: Agreement | None, search: Search, d: Map, factor: int = 1) -> list[str]:
         """A warning if the views seem to be exchanged."""
         return order_notes(d)
 
@@ -236,9 +240,9 @@ class Stereo(Method):
             small = small.halved(run.threads)
         return forward_share(small, self.params, run.threads)
 
-    def known_range(self, pair: Pair, length: int) -> tuple[float, float] | None:
+    def known_range(self, left: str | None, length: int) -> tuple[float, float] | None:
         """The range from Middlebury's calib.txt."""
-        return known_range(pair.source["left"], length) if "left" in pair.source else None
+        return None if left is None else known_range(left, length)
 
     @property
     def tile_reach(self) -> int:
@@ -269,13 +273,19 @@ class Stereo(Method):
         return (d, confidence) if agreed is None else filled(d, agreed, self.params.minima)
 
     def margins(self, disparities: range) -> Margins:
-        """The whole picture: the choice among candidates, speckles and holes may reach across it."""
-        filtered = None if self.fills_hidden else 0
-        return Margins(None, aggregation.margin(self.params.aggregation), None, filtered)
+        """Those of the stages. Messages cross occlusions, which have no evidence; a filter fills holes of any size."""
+        messages = aggregation.margin(self.params.aggregation, self.params.scales)
+        return Margins(
+            candidates.margin(self.params.matching, self.params.minima),
+            candidates.shift(disparities),
+            None if messages is None else messages + candidates.HIDDEN_REACH,
+            0,
+            None if self.fills_hidden else post.margin(self.params.smoothing),
+        )
 
-    def notes(self, agreement: Agreement | None, search: Search, d: Map) -> list[str]:
+    def notes(self, agreement: Agreement | None, search: Search, d: Map, factor: int = 1) -> list[str]:
         """Warnings: views in the wrong order, views that do not match, a range that does not cover the scene."""
-        return stereo_notes(agreement, search.order, search.limits) if agreement else []
+        return stereo_notes(agreement, search.order, search.limits, factor) if agreement else []
 
 
 def method_of(params: Params) -> Method:

@@ -20,6 +20,8 @@ from .window import block_side, block_taps
 
 Views = tuple[Map, Map]
 
+CENSUS_REACH = 2  # px, half of the window of a census code
+
 
 def local_parabolas(planes: Planes, span: Span, matching: Matching, threads: int) -> Parabolas:
     """The parabola of every pixel of the left view, from the windowed cost at whole disparities.
@@ -72,12 +74,21 @@ def coded(views: Views, cost: str, threads: int) -> Views:
     return codes
 
 
-def margin(matching: Matching, disparities: range) -> int:
-    """Pixels around a tile that the local term needs: its windows, the shift, and the columns of the border."""
-    reach = max(abs(disparities[0]), abs(disparities[-1]))
-    windows = max(len(block_taps(matching)) * block_side(matching) - 1, matching.encc_window // 2)
+def margin(matching: Matching) -> int:
+    """Pixels around a tile that the local term needs: its windows, and the columns of the border without the shift."""
+    return max(windows(matching), _border(matching, 0)) + 1
+
+
+def windows(matching: Matching) -> int:
+    """Pixels around a pixel that its cost and its sub-pixel position depend on, beside the shift."""
     smoothing = DETAIL_REACH if matching.detail != "none" else 0
-    return max(windows + smoothing + reach, _border(matching, reach)) + 1
+    codes = CENSUS_REACH if matching.cost == "census" else 0
+    return smoothing + max(codes + window_reach(matching), matching.encc_window // 2)
+
+
+def shift(disparities: range) -> int:
+    """Columns beside a tile where the other view may show its pixels."""
+    return max(abs(disparities[0]), abs(disparities[-1]))
 
 
 def _border(matching: Matching, reach: int) -> int:
@@ -90,8 +101,7 @@ def border_divisor(width: int, disparities: range, matching: Matching) -> Map:
 
     It falls linearly from ``border`` at the edge to 1 over ``round(2 omega + max|d|)`` columns.
     """
-    reach = max(abs(disparities[0]), abs(disparities[-1]))
-    columns = _border(matching, reach)
+    columns = _border(matching, shift(disparities))
     x = np.arange(width)
     distance = np.minimum(x, x[::-1])
     return as_row(np.maximum(matching.border - (matching.border - 1) * distance / max(columns - 1, 1), 1))

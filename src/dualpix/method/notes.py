@@ -14,7 +14,9 @@ UNSEEN = 0.75  # share of unconfirmed pixels; pairs that match have less than 0.
 CROWDED = 0.005  # share of confirmed pixels within 1 px of an end of the range; below 0.001 if it covers all
 
 
-def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float, float] | None) -> list[str]:
+def stereo_notes(
+    agreement: Agreement, order: float | None, limits: tuple[float, float] | None, factor: int = 1
+) -> list[str]:
     """A sentence for each thing that looks wrong.
 
     Parameters
@@ -22,7 +24,9 @@ def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float,
     order : float or None
         Share of the pixels that match better with positive disparities; None if unknown.
     limits : (float, float) or None
-        The requested range; None if it was automatic.
+        The requested range, px of the matched views; None if it was automatic.
+    factor : int
+        The size of the user's views over that of the matched ones.
     """
     notes = []
     failing = f"{1 - agreement.confirmed:.0%} of the pixels fail the left-right check"
@@ -35,13 +39,14 @@ def stereo_notes(agreement: Agreement, order: float | None, limits: tuple[float,
         notes.append(f"{better}, and {failing}: {way_out}")
     elif 1 - agreement.confirmed > UNSEEN:
         notes.append(f"{failing}: the views may not be rectified or not show one scene, or the range may not cover it")
-    asked = (math.floor(limits[0]), math.ceil(limits[1])) if limits else ()
-    for name, end in zip(("lower", "upper"), asked, strict=False):
+    low, high = limits or (0, 0)
+    for name, limit, whole in (("lower", low, math.floor), ("upper", high, math.ceil)):
+        end = whole(limit)
         # 0 is infinitely far: many pixels there do not mean that more are beyond.
         if end != 0 and agreement.ends.get(end, 0) > CROWDED:
             notes.append(
-                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {end} px: the range may "
-                "not cover the scene: widen it"
+                f"{agreement.ends[end]:.0%} of the pixels lie at the {name} end of the range, {whole(factor * limit)} "
+                "px: the range may not cover the scene: widen it"
             )
     return notes
 

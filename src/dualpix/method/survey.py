@@ -49,10 +49,10 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         evidence = _evidence(small, is_blank or gains.right is not None, run) if method.detects_axis else None
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
         lens.check(pair.shape, pair.name("left"), frame.axis)
-        method, calib = _with_known_range(method, pair, frame)
+        method, calib = with_known_range(method, pair.source.get("left"), frame)
         passes = passes_of(method.params.scales.iterations, pyramid.frame.square_shape)
         order = None if is_blank else method.find_order(frame.turned(small), run)
-        search = Search(_limits(method.params.scales.range, frame), None, order, method.tile_reach)
+        search = Search(limits_in(method.params.scales.range, frame), None, order, method.tile_reach)
     run.scales = len(passes)
     if search.limits is None:
 
@@ -98,17 +98,17 @@ def _axis(asked: str | None, evidence: Axis | None, lens: Calibration, frame: Fr
     return (evidence and evidence.axis) or lens.axis
 
 
-def _with_known_range(method: Method, pair: Pair, frame: Frame) -> tuple[Method, Path | None]:
+def with_known_range(method: Method, left: str | None, frame: Frame) -> tuple[Method, Path | None]:
     """The method with the range given by a file beside the left view, and that file."""
     if method.params.scales.range != "auto":
         return method, None
-    known = method.known_range(pair, frame.shape["yx".index(frame.axis)])
-    if known is None:
+    known = method.known_range(left, frame.shape["yx".index(frame.axis)])
+    if left is None or known is None:
         return method, None
-    return replace(method, params=method.params.replace(range=known)), Path(pair.source["left"]).with_name("calib.txt")
+    return replace(method, params=method.params.replace(range=known)), Path(left).with_name("calib.txt")
 
 
-def _limits(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, float] | None:
+def limits_in(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, float] | None:
     """The requested range, px of the matched planes; None if it is automatic."""
     if isinstance(asked, str):
         return None

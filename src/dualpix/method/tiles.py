@@ -12,7 +12,7 @@ from .. import _core
 from ..run import Run
 from ..types import Parabolas, Planes
 from .frame import Frame
-from .margins import Margins
+from .margins import Around, Margins
 from .plan import Plan
 from .scales import Level, Pyramid
 from .search import searched
@@ -46,7 +46,7 @@ def margins(plan: Plan, limits: tuple[float, float]) -> Margins:
     return plan.method.margins(searched(limits, 1))
 
 
-def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:
+def tiles(shape: tuple[int, ...], side: int, margin: Around) -> Iterator[Tile]:
     """Tiles of at most `side` pixels that cover a picture.
 
     The matcher gives every square of `_core.tile` pixels a range of its own. Margins start at multiples of that, so
@@ -55,8 +55,8 @@ def tiles(shape: tuple[int, ...], side: int, margin: int) -> Iterator[Tile]:
     parts = [[slice(at, min(at + side, n)) for at in range(0, n, side)] for n in shape]
     for rows, columns in product(*parts):
         outer = (
-            slice(max(part.start - margin, 0) // _core.tile * _core.tile, min(part.stop + margin, n))
-            for part, n in zip((rows, columns), shape, strict=True)
+            slice(max(part.start - around, 0) // _core.tile * _core.tile, min(part.stop + around, n))
+            for part, around, n in zip((rows, columns), margin, shape, strict=True)
         )
         yield Tile(rows, columns, *outer)
 

@@ -43,6 +43,11 @@ def block_taps(matching: Matching) -> Map:
     return as_row(taps / (2 * taps.sum() - taps[0]))
 
 
+def window_reach(matching: Matching) -> int:
+    """Pixels on each side of a pixel that its cost depends on. It may lie at either end of its block."""
+    return len(block_taps(matching)) * block_side(matching) - 1
+
+
 def gaussian_taps(omega: float) -> Map:
     """Centre and one half of a Gaussian of STD omega, cut at 2 ceil(2 omega) + 1 taps that sum to one."""
     taps = np.exp(-0.5 * (np.arange(math.ceil(2 * omega) + 1) / omega) ** 2)

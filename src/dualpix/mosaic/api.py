@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,16 @@ import numpy as np
 from ..batches.cluster import Cluster, check_scheduler
 from ..batches.processes import Processes
 from ..batches.runner import Runner
+from ..camera.lens import NO_LENS
 from ..errors import InputError, OutputError, ParameterError
 from ..io.atomic import OutputSet, writing
 from ..io.sidecar import entries, sidecar_path, to_json
 from ..io.tiled import check_tiled_path, write_tiled
 from ..io.windows import check_picture, is_zarr, open_picture
+from ..method.frame import Frame
 from ..method.kinds import method_of
 from ..method.memory import available
+from ..method.survey import limits_in, with_known_range
 from ..method.window import window_side
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.rules import Whole, check
@@ -27,7 +31,6 @@ from .folder import KEY, identity, private_folder
 from .job import Finished, Job
 from .survey import halvings_of, margin_of
 from .views import Pictures
-from .work import Mosaic
 
 TILE = 2048  # px
 
@@ -149,15 +152,15 @@ class Request:
         if isinstance(self.scheduler, str):
             check_scheduler(self.scheduler)
         check("tile", self.tile, Whole(1, 2**16))
-        margin = margin_of(method_of(params))
+        margin = max(margin_of(method_of(params)))
         if self.tile < margin:
             raise ParameterError(
                 f"tile must be at least the margin of a tile, {margin} px, not {self.tile}: give a larger tile"
             )
         return {role: check_tiled_path(path) for role, path in self.maps.items()}
 
-    def check_views(self) -> None:
-        """Refuse views that cannot be used, as far as their headers tell."""
+    def check_views(self) -> Shape:
+        """Refuse views that cannot be used, as far as their headers tell. Returns their rows and columns."""
         (left, first), (right, second) = (
             (self.inputs.get(name, name), check_picture(view, name)) for name, view in self.views.items()
         )
@@ -170,6 +173,20 @@ class Request:
                 "image or a smaller window"
             )
         halvings_of((height, width), self.params)
+        return height, width
+
+    def known(self, shape: Shape) -> tuple[Params, Path | None]:
+        """The parameters, with the range from a file beside the left view if it is not given, and that file.
+
+        A range wider than the picture is refused.
+        """
+        height, width = shape
+        longer = "x" if width > height else "y"  # the axis may have to be detected, but no range may exceed this side
+        method = method_of(self.params)
+        frame = Frame((height, width), axis=self.axis or (longer if method.detects_axis else NO_LENS.axis))
+        method, calib = with_known_range(method, self.inputs.get("left"), frame)
+        limits_in(method.params.scales.range, frame)
+        return method.params, calib
 
 
 def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
@@ -183,8 +200,8 @@ def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
             raise OutputError(f"{path}: is a folder with other files: choose another output")
     roles = {sidecar: f"the sidecar of {request.output}"}
     outputs = OutputSet(paths, request.inputs.values(), request.force, roles, folders)
-    request.check_views()
-    key = identity((request.left, request.right), request.params, request.axis, request.tile)
+    params, calib = request.known(request.check_views())
+    key = identity((request.left, request.right), params, request.axis, request.tile)
     with (
         opencv_threads(run.threads),
         private_folder(request.output, key) as folder,
@@ -195,9 +212,9 @@ def make(request: Request, progress: Progress | None = None) -> dict[str, Any]:
             open_picture(view, name, os.path.join(folder, f"{name}.npy")) for name, view in request.views.items()
         )
         pictures = Pictures(left, right, request.params.photometry)
-        done = Job(folder, pictures, request.params, request.axis, request.tile, workers, run, progress).done()
-        found = write(files, request.maps, suffixes, done.tiles, pictures.shape, run)
-        record = record_of(request, done, found, run, sidecar)
+        done = Job(folder, pictures, params, request.axis, request.tile, workers, run, progress).done()
+        found = write(files, request.maps, suffixes, done, pictures.shape, run)
+        record = record_of(request, replace(done, plan=replace(done.plan, calib=calib)), found, run, sidecar)
         files.write(sidecar, to_json(record).encode())
     return record
 
@@ -213,21 +230,21 @@ def runner(scheduler: Any, jobs: int, shared: str) -> Iterator[Runner]:
 
 
 def write(
-    files: OutputSet, outputs: dict[str, str], suffixes: dict[str, str], mosaic: Mosaic, shape: Shape, run: Run
+    files: OutputSet, outputs: dict[str, str], suffixes: dict[str, str], done: Finished, shape: Shape, run: Run
 ) -> dict[str, Any]:
     """Write the maps, and return the statistics of the disparities."""
     found = _Statistics()
+
+    def disparity(rows: slice, columns: slice) -> Map:
+        values = done.disparity(rows, columns)
+        found.add(values)
+        return values
+
+    windows = {"disparity": disparity, "confidence": done.confidence}
     with run.stage("write"):
-        for layer, (role, path) in enumerate(outputs.items()):
-
-            def window(rows: slice, columns: slice, layer: int = layer) -> Map:
-                values: Map = mosaic.window([layer], rows, columns)[0]
-                if layer == 0:
-                    found.add(values)
-                return values
-
+        for role, path in outputs.items():
             with writing(path):
-                write_tiled(files.temporary(path), suffixes[role], window, shape)
+                write_tiled(files.temporary(path), suffixes[role], windows[role], shape)
     return found.to_dict()
 
 
@@ -265,7 +282,7 @@ def record_of(request: Request, done: Finished, found: dict[str, Any], run: Run,
         "plan": plan.summary(),
         "tiles": {
             "side": request.tile,
-            "margin": done.margin,
+            "margin": max(done.margin),
             "count": len(done.tiles.files),
             "megabytes": done.megabytes,
         },

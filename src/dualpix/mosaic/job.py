@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,17 @@ from ..errors import InputError
 from ..io.atomic import OutputSet
 from ..io.grids import Grid
 from ..method.brightness import Gains
+from ..method.confidence import compared
+from ..method.margins import Around
 from ..method.plan import Plan
 from ..method.search import Span
 from ..method.tiles import Tile
 from ..params import Params
 from ..run import Progress, Run, Step
-from ..types import Planes
+from ..types import Map, Planes
 from .beliefs import StoredBelief, layers_of, store, stored
 from .survey import halvings_of, margin_of, surveyed
-from .views import Brightness, Pictures, Reduced, Views, all_of, halve
+from .views import Pictures, Reduced, Views, all_of, exposure_of, halve
 from .work import Answer, Mosaic, Scale, TileTask
 
 MEASURING = 0.4  # share of the work on a scale
@@ -35,15 +38,15 @@ class Finished:
     Attributes
     ----------
     tiles : Mosaic
-        Disparity and confidence, in the frame of the stored pictures.
+        Disparity, and confidence or `signed` curvature, in the frame of the stored pictures.
     plan : Plan
         That of the whole picture, with the curvatures of all scales.
     searched : (float, float)
         The range, px.
     notes : tuple of str
         What the user should know, a sentence each.
-    margin : int
-        The margin of the finished tiles, px.
+    margin : (int, int)
+        The margin of the finished tiles: rows and columns, px.
     megabytes : float
         The largest peak of memory of a process that solved tiles.
     """
@@ -52,8 +55,23 @@ class Finished:
     plan: Plan
     searched: tuple[float, float]
     notes: tuple[str, ...]
-    margin: int
+    margin: Around
     megabytes: float
+
+    @cached_property
+    def curvature(self) -> float | None:
+        """The mean curvature of the belief, for a relative confidence; None if it is absolute."""
+        return None if self.plan.params.measures_error else self.tiles.mean_size(1)
+
+    def disparity(self, rows: slice, columns: slice) -> Map:
+        """A part of the map, px."""
+        values: Map = self.tiles.window([0], rows, columns)[0]
+        return values
+
+    def confidence(self, rows: slice, columns: slice) -> Map:
+        """How far to trust each disparity of a part of the map, 0 to 1."""
+        values: Map = self.tiles.window([1], rows, columns)[0]
+        return values if self.curvature is None else compared(np.maximum(values, 0), self.curvature)
 
 
 @dataclass
@@ -119,21 +137,21 @@ class Job:
     # ---- the whole picture -----------------------------------------------------------------------
 
     def _views(self, halvings: int) -> tuple[list[Views], Gains]:
-        """The views of all scales, fine to coarse, and the exposure."""
-        views: list[Views] = [self.pictures]
-        brightness = Brightness(self.pictures.shape)
-        is_kept = os.path.exists(self._path("gains.json"))
+        """The views of all scales, fine to coarse, and the exposure.
+
+        It is applied before the views are halved, as for the whole picture: a difference in rounding can change which
+        minimum of a stereo pair is chosen.
+        """
+        threads = self.run.threads
+        gains = Gains.from_dict(self._once("gains.json", lambda: asdict(exposure_of(self.pictures, threads))))
+        views: list[Views] = [replace(self.pictures, exposure=gains)]
         for number in range(1, halvings + 1):
-            watch = brightness.add if number == 1 else None
-            found = self._reduced(number) if is_kept else None
-            views.append(found or halve(views[-1], self.folder, number, self.run.threads, watch))
-        exposure = self.params.photometry.exposure
-        gains = self._once("gains.json", lambda: asdict(brightness.exposed(exposure)))
-        return views, Gains.from_dict(gains)
+            views.append(self._reduced(number) or halve(views[-1], self.folder, number, threads))
+        return views, gains
 
     def _reduced(self, number: int) -> Reduced | None:
         paths = [self._path(f"{name}-{number}.npy") for name in Planes._fields]
-        if not all(map(os.path.exists, paths[:2])):
+        if not os.path.exists(paths[0]):  # it is the last to appear
             return None
         left, right = map(Grid.of_npy, paths[:2])
         return Reduced(left, right, Grid.of_npy(paths[2]) if os.path.exists(paths[2]) else None)
@@ -157,27 +175,18 @@ class Job:
 
     # ---- tiles -----------------------------------------------------------------------------------
 
-    def _margin(self, scale: Scale) -> int:
+    def _margin(self, scale: Scale) -> Around:
         """What a solved tile of the scale needs around it, px."""
+        solving = scale.margins.solving
+        assert solving is not None
         assert scale.plan.search.finest is not None
-        if scale.is_finest:
-            return margin_of(scale.plan.method, scale.plan.search.finest)
-        return self._margins(scale)[1]
-
-    def _margins(self, scale: Scale) -> tuple[int, int]:
-        """The margins of matching and of solving, px."""
-        assert scale.plan.search.finest is not None
-        first, last = scale.plan.search.finest
-        margins = scale.plan.method.margins(range(first, last + 1))
-        assert margins.matching is not None
-        assert margins.solving is not None
-        return margins.matching, margins.solving
+        return margin_of(scale.plan.method, scale.plan.search.finest) if scale.is_finest else solving
 
     def _measured(self, number: int, scale: Scale) -> Scale:
         """The scale with the mean curvature of its evidence, which is the unit of the penalty."""
 
         def measure() -> float:
-            tiles = scale.tiles(self.side, self._margins(scale)[0])
+            tiles = scale.tiles(self.side, scale.margins.local)
             files = self._files("sum", number, tiles)
             self._run("measuring", number, (0, MEASURING), self._tasks(scale, tiles, files))
             height, width = scale.shape

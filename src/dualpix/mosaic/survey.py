@@ -9,6 +9,7 @@ from ..errors import ParameterError
 from ..method.brightness import Gains, apply_gains
 from ..method.frame import Frame
 from ..method.kinds import Method, method_of
+from ..method.margins import Around
 from ..method.plan import Plan
 from ..method.scales import PASSES, Pyramid, passes_of
 from ..method.solve import solve
@@ -48,7 +49,7 @@ def halvings_of(shape: Shape, params: Params) -> int:
     return halvings
 
 
-def margin_of(method: Method, limits: tuple[int, int] = (-1, 1)) -> int:
+def margin_of(method: Method, limits: tuple[int, int] = (-1, 1)) -> Around:
     """The margin of finished tiles, px.
 
     Raises
@@ -56,13 +57,19 @@ def margin_of(method: Method, limits: tuple[int, int] = (-1, 1)) -> int:
     ParameterError
         If the method looks at the whole picture, so that it cannot work by tiles.
     """
-    margin = method.margins(range(limits[0], limits[1] + 1)).all
-    if margin is None or method.params.smoothing.filter != "none":
+    messages, smoother = method.params.aggregation.messages, method.params.smoothing.filter
+    margins = method.margins(range(limits[0], limits[1] + 1))
+    if margins.solving is None:
         raise ParameterError(
-            "these parameters need the whole picture and cannot be used for tiles: choose the preset auto, without a "
-            "filter, or use dualpix disparity"
+            f"parameter messages {messages} spreads over the whole picture and cannot be used for tiles: choose the "
+            "preset auto or stereo, or use dualpix disparity"
         )
-    return margin
+    if margins.all is None or smoother != "none":
+        raise ParameterError(
+            f"parameter filter {smoother} needs the whole picture and cannot be used for tiles: set filter=none, or "
+            "use dualpix disparity"
+        )
+    return margins.all
 
 
 def surveyed(
@@ -73,7 +80,7 @@ def surveyed(
     Parameters
     ----------
     planes, halvings
-        The reduced planes, without gains, and how often they were halved.
+        The reduced planes, with their exposure, and how often they were halved.
     params
         The parameters of the whole picture.
     shape
@@ -83,7 +90,6 @@ def surveyed(
     axis : "x", "y" or None
         As for `dualpix.disparity`.
     """
-    apply_gains(planes, gains)
     small = planes.left.shape[0], planes.left.shape[1]
     pyramid = Pyramid(planes, Frame(small))
     pair = Pair(planes.left, planes.right)
@@ -91,7 +97,8 @@ def surveyed(
     apply_gains(planes, Gains(plan.gains.right))
     pyramid.finest = plan.frame.turned(planes)
     belief = solve(pyramid, plan, run=run)
-    notes = () if plan.blank else tuple(plan.method.notes(None, plan.search, belief.disparity(run.threads)))
+    d = belief.disparity(run.threads)
+    notes = () if plan.blank else tuple(plan.method.notes(belief.agreement, plan.search, d, 2**halvings))
     whole = enlarged(plan, params, shape, halvings, replace(gains, right=plan.gains.right))
     return Coarse(whole, belief, (*plan.notes, *notes))
 

@@ -1,9 +1,8 @@
 """The grey planes of every scale of a huge pair: the finest from the pictures, the others kept on disk."""
 
 import os
-from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -30,7 +29,7 @@ class Views(Protocol):
         ...
 
     def planes(self, rows: slice, columns: slice, threads: int) -> Planes:
-        """A part of the planes, without the gains of the plan."""
+        """A part of the planes, with their exposure but not with the gain of the right view."""
         ...
 
 
@@ -41,6 +40,7 @@ class Pictures:
     left: Picture
     right: Picture
     photometry: Photometry
+    exposure: Gains = field(default_factory=Gains)
 
     @property
     def shape(self) -> Shape:
@@ -50,7 +50,9 @@ class Pictures:
     def planes(self, rows: slice, columns: slice, threads: int) -> Planes:
         """A part of the planes."""
         pair = Pair(self.left.window(rows, columns), self.right.window(rows, columns))
-        return grey_planes(pair, Frame(pair.shape), self.photometry, NO_LENS, threads)
+        planes = grey_planes(pair, Frame(pair.shape), self.photometry, NO_LENS, threads)
+        apply_gains(planes, self.exposure)
+        return planes
 
 
 @dataclass(frozen=True)
@@ -78,46 +80,42 @@ def all_of(views: Views, threads: int) -> Planes:
     return views.planes(slice(0, height), slice(0, width), threads)
 
 
-def prepared(views: Views, gains: Gains, axis: str, rows: slice, columns: slice, threads: int) -> Planes:
-    """A part of the planes, ready to match. Rows and columns are those of the matched frame."""
+def prepared(views: Views, right: Map | None, axis: str, rows: slice, columns: slice, threads: int) -> Planes:
+    """A part of the planes, ready to match: with the gain of the right view.
+
+    Rows and columns are those of the matched frame.
+    """
     rows, columns = (rows, columns) if axis == "x" else (columns, rows)
     planes = views.planes(rows, columns, threads)
-    apply_gains(planes, gains, Part(views.shape, rows, columns))
+    apply_gains(planes, Gains(right), Part(views.shape, rows, columns))
     height, width = planes.left.shape
     return Frame((height, width), axis=axis).turned(planes)
 
 
-class Brightness:
-    """The brightness of the left view and of the guide, from rows that come one after another."""
-
-    def __init__(self, shape: Shape) -> None:
-        self._step = sampling(shape[0] * shape[1])
-        self._samples: tuple[list[Map], list[Map]] = [], []
-        self._most = [0.0, 0.0]
-
-    def add(self, planes: Planes, first: int) -> None:
-        """The next rows; `first` is the number of the first of them."""
-        skipped = -first % self._step
+def exposure_of(pictures: Pictures, threads: int) -> Gains:
+    """The gains that give left view and guide the requested exposure. The pictures are read once."""
+    exposure = pictures.photometry.exposure
+    if not exposure:
+        return Gains()
+    height, width = pictures.shape
+    step = sampling(height * width)
+    rows_at_once = max(STRIPE // width // step * step, step)
+    samples: list[list[Map]] = [[], []]
+    most = [0.0, 0.0]
+    for top in range(0, height, rows_at_once):
+        planes = pictures.planes(slice(top, min(top + rows_at_once, height)), slice(0, width), threads)
         for i, plane in enumerate((planes.left, planes.guide)):
-            self._samples[i].append(plane[skipped :: self._step, :: self._step].copy())
-            self._most[i] = max(self._most[i], float(plane.max()))
-
-    def exposed(self, exposure: float) -> Gains:
-        """The gains that give left view and guide that exposure."""
-        if not exposure:
-            return Gains()
-        views, guide = (
-            exposure / brightness_of(np.concatenate(samples), most)
-            for samples, most in zip(self._samples, self._most, strict=True)
-        )
-        return Gains(None, views, guide)
+            samples[i].append(plane[::step, ::step].copy())
+            most[i] = max(most[i], float(plane.max()))
+    views, guide = (
+        exposure / brightness_of(np.concatenate(sample), brightest)
+        for sample, brightest in zip(samples, most, strict=True)
+    )
+    return Gains(None, views, guide)
 
 
-Watch = Callable[[Planes, int], None]
-
-
-def halve(views: Views, folder: str, number: int, threads: int, watch: Watch | None = None) -> Reduced:
-    """The next coarser scale, written to the folder stripe by stripe. `watch` sees all rows of this one."""
+def halve(views: Views, folder: str, number: int, threads: int) -> Reduced:
+    """The next coarser scale, written to the folder stripe by stripe. The left view's file appears last."""
     height, width = views.shape
     rows_at_once = max(STRIPE // width // 2 * 2, 2)
     shape = (height + 1) // 2, (width + 1) // 2
@@ -130,9 +128,6 @@ def halve(views: Views, folder: str, number: int, threads: int, watch: Watch | N
             bottom = min(top + rows_at_once, height)
             above = max(top - REACH, 0)
             planes = views.planes(slice(above, min(bottom + REACH, height)), slice(0, width), threads)
-            if watch:
-                inside = slice(top - above, bottom - above)
-                watch(Planes(*(plane[inside] for plane in planes)), top)
             half = planes.halved(threads)
             wanted = slice((top - above) // 2, (top - above) // 2 + (bottom - top + 1) // 2)
             for file, plane in zip(files, half, strict=False):

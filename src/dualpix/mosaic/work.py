@@ -14,8 +14,10 @@ from ..errors import DualpixError, sentence
 from ..io.grids import Array, Grid, save
 from ..method.finish import finish
 from ..method.frame import Frame
+from ..method.margins import Around, Margins
 from ..method.memory import gigabytes
 from ..method.plan import Plan
+from ..method.result import Result
 from ..method.scales import Pyramid
 from ..method.tiles import Tile, evidence_of, solve_part, tiles
 from ..run import Run, opencv_threads
@@ -74,14 +76,21 @@ class Scale:
         """Rows and columns in the matched frame."""
         return self.views.shape if self.plan.frame.axis == "x" else self.views.shape[::-1]
 
-    def tiles(self, side: int, margin: int) -> list[Tile]:
+    @property
+    def margins(self) -> Margins:
+        """What a tile needs around it."""
+        assert self.plan.search.finest is not None
+        first, last = self.plan.search.finest
+        return self.plan.method.margins(range(first, last + 1))
+
+    def tiles(self, side: int, margin: Around) -> list[Tile]:
         """Its tiles, in the matched frame."""
         return list(tiles(self.shape, side, margin))
 
     def part(self, tile: Tile, threads: int) -> tuple[Planes, Parabolas]:
         """The planes and the coarser belief of a tile and its margin."""
         rows, columns = tile.outer_rows, tile.outer_columns
-        planes = prepared(self.views, self.plan.gains, self.plan.frame.axis, rows, columns, threads)
+        planes = prepared(self.views, self.plan.gains.right, self.plan.frame.axis, rows, columns, threads)
         return planes, self.coarser.window(*tile.coarser)
 
     def curvature(self, tile: Tile, run: Run) -> Array:
@@ -92,7 +101,8 @@ class Scale:
     def solved(self, tile: Tile, run: Run) -> Map:
         """The layers of a tile without its margin: those of a belief, or disparity and confidence if it is finished.
 
-        Finished tiles are in the frame of the stored pictures.
+        Finished tiles are in the frame of the stored pictures. A relative confidence needs the mean curvature of all
+        tiles, so they hold the `signed` curvature instead.
         """
         planes, coarser = self.part(tile, run.threads)
         belief = solve_part(planes, coarser, self.plan, run)
@@ -103,7 +113,14 @@ class Scale:
         frame = Frame((height, width) if axis == "x" else (width, height), axis=axis)
         result = finish(belief, None, Pyramid(planes, frame), replace(self.plan, frame=frame), NO_LENS, run)
         inner = tile.inner if axis == "x" else tile.inner[::-1]
-        return np.stack([result.disparity[inner], result.confidence[inner]])
+        sure = result.confidence if self.plan.params.measures_error else signed(result, frame)
+        return np.stack([result.disparity[inner], sure[inner]])
+
+
+def signed(result: Result, frame: Frame) -> Map:
+    """The curvature of the belief of every pixel, negative where the confidence is 0."""
+    A = frame.back(result.belief.A)
+    return np.where(result.confidence > 0, A, -A)
 
 
 @dataclass(frozen=True)
@@ -148,6 +165,12 @@ class Mosaic:
     def grids(self) -> list[Grid]:
         """The files, as one tall array each: layer above layer."""
         return [_tall(file) for file in self.files]
+
+    def mean_size(self, layer: int) -> float:
+        """The mean of the absolute values of a layer."""
+        sums = (np.abs(np.load(file, mmap_mode="r")[layer]).sum(dtype=np.float64) for file in self.files)
+        pixels = sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in self.places)
+        return float(sum(sums) / pixels)
 
     def window(self, layers: Sequence[int], rows: slice, columns: slice) -> Map:
         """Some layers of a part of the picture."""
