@@ -64,7 +64,7 @@ def _open(data: Bytes, header_only: bool) -> Any:
         raise FormatError(f"is an OpenEXR file, which needs a package: pip install 'dualpix[{EXTRA}]'")
     import OpenEXR
 
-    stream = BytesIO(data) if isinstance(data, bytes) else data
+    stream = BytesIO(data) if isinstance(data, bytes) else data.file
     stream.seek(0)
     try:
         parts = OpenEXR.File(stream, separate_channels=True, header_only=header_only).parts

@@ -1,12 +1,11 @@
 """JPEG 2000, as a JP2 file or a bare codestream: size and depth are read here; OpenCV decodes the pixels."""
 
 import re
-import struct
 
 from ..types import Image
 from . import _opencv
 from ._boxes import find
-from ._format import Bytes, FormatError, Header
+from ._format import Bytes, FormatError, Header, unpack
 
 MAGIC = re.compile(rb"\0\0\0\x0cjP  \r\n\x87\n|\xff\x4f\xff\x51")
 
@@ -20,8 +19,8 @@ def header(data: Bytes) -> Header:
     start += len(_SIZE)
     if start + 39 > end:
         raise FormatError(_DAMAGED)
-    right, bottom, left, top = struct.unpack_from(">4I", data, start + 4)
-    channels, depth = struct.unpack_from(">HB", data, start + 36)
+    right, bottom, left, top = unpack(">4I", data, start + 4)
+    channels, depth = unpack(">HB", data, start + 36)
     if right <= left or bottom <= top:
         raise FormatError(_DAMAGED)
     if depth + 1 not in (8, 16):  # the top bit marks signed values
@@ -36,7 +35,7 @@ def decode(data: bytes) -> Image:
     start, end = _codestream(data)
     if not data[start:end].rstrip(b"\0").endswith(b"\xff\xd9"):
         raise FormatError(_DAMAGED)
-    return _opencv.decode(data)
+    return _opencv.decode(data, header(data))
 
 
 def _codestream(data: Bytes) -> tuple[int, int]:

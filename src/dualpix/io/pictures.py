@@ -6,7 +6,7 @@ from ..errors import OutputError
 from ..types import Image, StrPath
 from . import _jpeg, _metadata, _tiff
 from ._metadata import Origin
-from ._reader import mapped
+from ._reader import file_bytes
 from .images import encode_png
 from .layers import eight_bits
 from .pairs import is_raw
@@ -34,7 +34,7 @@ def origin(photo: StrPath, channels: int) -> Origin:
     channels
         1 or 3: a colour profile is for one of them.
     """
-    if os.path.isdir(photo) or is_raw(data := mapped(photo)):
+    if os.path.isdir(photo) or is_raw(data := file_bytes(photo)):
         return Origin()
     return Origin(_metadata.profile(data, channels), _metadata.upright_exif(data))
 
