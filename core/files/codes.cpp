@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 namespace dualpix {
 
@@ -30,14 +29,16 @@ size_t unpack_lzw(const uint8_t* in, size_t size, uint8_t* out, size_t room) {
   struct String {
     size_t start, length;
   };
-  std::vector<String> strings(kCodes);
-  size_t done = 0, bit = 0, before = 0, length = 0;  // the string before: where it begins and its length
+  String strings[kCodes];  // from kFirst on; below `next` all are set
+  size_t done = 0, before = 0, length = 0;  // what is written; the string before: where it begins and its length
   unsigned next = kFirst, width = 9;
-  while (done < room && bit + width <= size * 8) {
-    const size_t at = bit / 8;
-    const uint32_t three = (uint32_t)in[at] << 16 | (at + 1 < size ? in[at + 1] : 0u) << 8 | (at + 2 < size ? in[at + 2] : 0u);
-    const unsigned code = three >> (24 - width - bit % 8) & ((1u << width) - 1);
-    bit += width;
+  uint64_t bits = 0;  // bits that were read from `in`, the last `have` of them not yet used
+  unsigned have = 0;
+  for (size_t i = 0; done < room;) {
+    for (; have < width && i < size; have += 8) bits = bits << 8 | in[i++];
+    if (have < width) break;
+    have -= width;
+    const unsigned code = (unsigned)(bits >> have) & ((1u << width) - 1);
     if (code == kEnd) break;
     if (code == kClear) {
       next = kFirst, width = 9, length = 0;

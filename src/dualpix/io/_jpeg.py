@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAGIC = re.compile(rb"\xff\xd8\xff")
 
 # FF00 and the restart markers D0..D7 belong to the compressed pixels. Markers up to BF stand alone, as D8 does.
-_MARKER = re.compile(rb"\xff+([\xc0-\xcf\xd8-\xfe])")
+_MARKER = re.compile(rb"\xff([\xc0-\xcf\xd8-\xfe])")
 _START, _END, _SCAN, _APP1, _APP2 = 0xD8, 0xD9, 0xDA, 0xE1, 0xE2
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # SOF0 to SOF15 without DHT, JPG and DAC
 _KEPT = _FRAMES | {0xC4, 0xCC, 0xDA, 0xDB, 0xDD, 0xE0, 0xEE}  # tables, scans, JFIF and Adobe's colour transform

@@ -118,8 +118,9 @@ def pixels(page: Page) -> Image:
     start = contiguous(page)
     if start is not None:
         shape = page.height, page.width, page.samples
-        stored = page.data[start : start + math.prod(shape) * page.dtype.itemsize]
-        return np.frombuffer(stored, page.dtype).reshape(shape).astype(page.dtype.newbyteorder("="))
+        whole = page.data if isinstance(page.data, bytes) else page.data[:]
+        stored = np.frombuffer(whole, page.dtype, math.prod(shape), start)
+        return stored.reshape(shape).astype(page.dtype.newbyteorder("="))
     layout = Layout.of(page)
     image = np.empty((page.height, page.width, page.samples), page.dtype.newbyteorder("="))
     for number in range(layout.pieces):
