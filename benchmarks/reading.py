@@ -1,7 +1,7 @@
 """Reading files: the time compared with OpenCV and tifffile, and children that are forked while files are read.
 
-    python benchmarks/reading.py speed
-    python benchmarks/reading.py forks 500
+python benchmarks/reading.py speed
+python benchmarks/reading.py forks 500
 """
 
 import argparse

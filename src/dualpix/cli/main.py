@@ -18,6 +18,7 @@ from io import TextIOWrapper
 import click
 
 from ..errors import NO_MEMORY, DualpixError, in_words
+from .say import say
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
 COMMANDS = (
@@ -158,5 +159,5 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo("error: " + " ".join(message.splitlines()), err=True)
+    say("error: " + " ".join(message.splitlines()), err=True)
     return code
