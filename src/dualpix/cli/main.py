@@ -118,6 +118,7 @@ def main(args: Sequence[str]) -> int:
 
     0 is done, 2 bad input or wrong usage, 130 interrupted, 1 anything else.
     """
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say what is wrong with a file
     try:
         return _invoke(args)
     except click.UsageError as error:

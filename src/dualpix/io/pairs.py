@@ -19,7 +19,7 @@ from .images import as_image, load_image, read_views, resampled
 from .orientation import as_stored, swaps_axes, upright
 from .srgb import display
 
-__all__ = ["LAYOUTS", "SIDES", "app_right", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
+__all__ = ["LAYOUTS", "SIDES", "app_right", "files_of", "kind_of", "pages_info", "read_one", "read_pair"]
 
 LAYOUTS = ("side-by-side", "top-bottom")
 SIDES = ("left", "right")
@@ -124,7 +124,7 @@ def with_guide(pair: Pair, guide: StrPath | ArrayLike) -> Pair:
         If the guide cannot be read, or has another shape.
     """
     name = os.fspath(guide) if isinstance(guide, (str, os.PathLike)) else "guide"
-    if isinstance(guide, (str, os.PathLike)) and os.path.isfile(guide) and is_raw(file_bytes(guide)):
+    if isinstance(guide, (str, os.PathLike)) and kind_of(guide) == "raw":
         picture = upright(*raw.read_picture(guide))
     else:
         picture = load_image(guide, "guide")
@@ -140,7 +140,7 @@ def kind_of(path: StrPath) -> str:
         return "folder"
     data = file_bytes(path)
     with reading(path):
-        if is_raw(data):
+        if _is_raw(data):
             return "raw"
         if matches(_tiff.MAGIC, data) and _tiff.same_size_pages(data) == 2:
             return "pages"
@@ -149,7 +149,7 @@ def kind_of(path: StrPath) -> str:
     return "app" if _is_app(path) else "picture"
 
 
-def is_raw(data: Bytes) -> bool:
+def _is_raw(data: Bytes) -> bool:
     """Tell whether the bytes of a file are a camera raw file."""
     return bool(data[4:12] == CANON_RAW or (matches(_tiff.MAGIC, data) and _tiff.is_raw(data)))
 

@@ -186,7 +186,13 @@ def _bytes(path: StrPath) -> bytes:
 
 @contextmanager
 def _unpacked(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
-    """Open one frame of a raw file. What goes wrong inside LibRaw is one sentence."""
+    """Open one frame of a raw file. What goes wrong is one sentence."""
+    with reading(name), _by_libraw(name, data, number) as raw:
+        yield raw
+
+
+@contextmanager
+def _by_libraw(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
     import rawpy
 
     raw = rawpy.RawPy()
@@ -203,8 +209,6 @@ def _unpacked(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
         raise InputError(
             f"{name}: LibRaw finds no raw picture that it can read: copy it again, or convert it to DNG"
         ) from None
-    except FormatError as error:
-        raise InputError(f"{name}: {error}") from None
     except (rawpy.LibRawUnsufficientMemoryError, MemoryError):
         raise InputError(f"{name}: does not fit in memory: close other programs") from None
     except (rawpy.LibRawError, OSError, RuntimeError) as error:
