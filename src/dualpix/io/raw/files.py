@@ -18,7 +18,7 @@ from ...errors import InputError
 from ...types import Image, StrPath
 from .. import _tiff
 from .._extra import missing
-from .._format import FormatError, matches
+from .._format import FormatError, matches, reading
 from .._reader import check_pixels, file_bytes
 from .levels import Levels, dng_levels
 
