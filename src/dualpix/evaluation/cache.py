@@ -70,9 +70,9 @@ def read_outcome(path: Path) -> Outcome | None:
     """The outcome in a file, without names of scene and method; None if the file is missing or damaged."""
     try:
         with open_file(path) as opened, np.load(opened, allow_pickle=False) as file:
-            maps = {name: file[name] for name in ("disparity", "confidence") if name in file}
             record = parse_json(str(file["record"]))
-        return Outcome("", "", maps.get("disparity"), maps.get("confidence"), **record)
+            maps = {name: file[name] for name in record.pop("maps")}
+        return Outcome("", "", maps["disparity"], maps.get("confidence"), **record)
     except Exception:  # a damaged file makes NumPy and zipfile raise whatever they run into
         show_debug()
         return None
@@ -80,12 +80,12 @@ def read_outcome(path: Path) -> Outcome | None:
 
 def write_outcome(path: Path, outcome: Outcome) -> None:
     """Keep an outcome that has a map."""
-    record = {"scores": outcome.scores, "seconds": outcome.seconds, "megabytes": outcome.megabytes}
-    content: dict[str, Any] = {"record": json.dumps(record), "disparity": outcome.disparity}
+    maps: dict[str, Any] = {"disparity": outcome.disparity}
     if outcome.confidence is not None:
-        content["confidence"] = outcome.confidence
+        maps["confidence"] = outcome.confidence
+    record = {"maps": [*maps], "scores": outcome.scores, "seconds": outcome.seconds, "megabytes": outcome.megabytes}
     file = BytesIO()
-    np.savez(file, **content)
+    np.savez(file, record=json.dumps(record), **maps)
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, file.getbuffer())
 

@@ -6,17 +6,14 @@ The copy means that Pillow finds the same picture as `header`, and that nothing 
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from PIL.JpegImagePlugin import JpegImageFile  # here, since a child that is forked during an import hangs
 
 from ..types import Image
 from . import _exif
 from ._format import Bytes, FormatError, Header, check_shape, unpack
-
-if TYPE_CHECKING:
-    from PIL.JpegImagePlugin import JpegImageFile
 
 MAGIC = re.compile(rb"\xff\xd8\xff")
 
@@ -49,8 +46,6 @@ def header(data: Bytes) -> Header:
 
 def decode(data: bytes) -> Image:
     """Decode the pixels as stored. The end marker must be there."""
-    from PIL.JpegImagePlugin import JpegImageFile
-
     expected, pixels = header(data), _pixels_only(data)
     try:
         # The class, not Image.open: that has a limit of pixels of its own, for the whole process.
@@ -116,7 +111,7 @@ def _pixels_only(data: bytes) -> bytes:
     return b"".join([*parts, b"\xff\xd9"])
 
 
-def _copied(picture: "JpegImageFile") -> Image:
+def _copied(picture: JpegImageFile) -> Image:
     """The pixels of a decoded picture, strip by strip: all at once takes three times as long."""
     width, height = picture.size
     image = np.empty((height, width, 3)[: 2 if picture.mode == "L" else 3], np.uint8)

@@ -120,7 +120,7 @@ def _header(page: Page) -> Header:
 
 
 def _orientation(page: Page) -> int:
-    found = page.values(ORIENTATION).tolist()
+    found = page.wholes(ORIENTATION)
     return _exif.valid(found[0]) if len(found) == 1 else UPRIGHT
 
 
@@ -201,7 +201,7 @@ def _is_raw(data: Bytes, found: list[Named]) -> bool:
 def _end(page: Page) -> int:
     ends = [0]
     for starts, counts in ((STRIP_OFFSETS, STRIP_COUNTS), (TILE_OFFSETS, TILE_COUNTS)):
-        ends += (a + b for a, b in zip(page.values(starts).tolist(), page.values(counts).tolist(), strict=False))
+        ends += (a + b for a, b in zip(page.wholes(starts), page.wholes(counts), strict=False))
     return max(ends)
 
 

@@ -74,12 +74,15 @@ class Page:
         found: Values = np.frombuffer(stored, dtype).astype(dtype.newbyteorder("="))
         return found.reshape(-1, 2) if entry.kind in _RATIONAL else found
 
+    def wholes(self, tag: int) -> list[int]:
+        """The values of a tag of whole numbers; empty if it has none, or others."""
+        found = self.values(tag)
+        return found.tolist() if found.dtype.kind in "ui" and found.ndim == 1 else []
+
     def number(self, tag: int, default: int = 0) -> int:
-        """The first value of a tag."""
-        found = self.values(tag).ravel()
-        if not len(found) or found.dtype.kind not in "ui":
-            return default
-        return int(found[0])
+        """The first whole number of a tag."""
+        found = self.values(tag)[:1]
+        return int(found[0]) if len(found) and found.dtype.kind in "ui" and found.ndim == 1 else default
 
     @cached_property
     def width(self) -> int:
@@ -104,13 +107,13 @@ class Page:
     @cached_property
     def bits(self) -> int:
         """Bits of a sample; 0 if samples differ."""
-        found = set(self.values(BITS).ravel().tolist()) or {1}
+        found = set(self.wholes(BITS)) or {1}
         return int(found.pop()) if len(found) == 1 else 0
 
     @cached_property
     def dtype(self) -> np.dtype[Any] | None:
         """The type of a sample as stored, uint8 for single bits; None if there is no such type."""
-        formats = set(self.values(SAMPLE_FORMAT).ravel().tolist()) or {1}
+        formats = set(self.wholes(SAMPLE_FORMAT)) or {1}
         kind, bits = _KINDS.get(formats.pop()) if len(formats) == 1 else None, self.bits
         if bits == 1:
             return np.dtype(np.uint8)
@@ -181,7 +184,7 @@ def images(data: Bytes) -> list[Named]:
         raise FormatError("is a damaged TIFF: copy or export it again")
     subs: list[Named] = []
     for name, page in pages:
-        for place in page.values(SUB_PAGES).ravel().tolist():
+        for place in page.wholes(SUB_PAGES):
             if len(pages) + len(subs) == MOST_IMAGES:
                 raise FormatError(_too_many())
             subs.append(Named(f"SubIFD of {name}", _directory(data, order, is_big, place)))

@@ -196,10 +196,9 @@ def _mpo_views(name: str) -> Pair:
     data = file_bytes(name)
     found = _views_of_mpo(data)
     views = [data[place.start : place.end] for place in found]
-    heads = [_jpeg.header(view) for view in views]
-    for head in heads:
-        check_pixels(name, head.width, head.height)
-    pair = _paired(name, [as_image(_jpeg.decode(view), name) for view in views], heads[0].orientation)
+    head = _jpeg.header(views[0])  # all of them have this size
+    check_pixels(name, head.width, head.height)
+    pair = _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
     return replace(pair, notes=(f"{name}: {_UNTOLD}",)) if any(place.is_untold for place in found) else pair
 
 
