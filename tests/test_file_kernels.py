@@ -38,7 +38,7 @@ def test_filters_of_png(pixel, size):
 
 def test_arguments_of_the_filters_are_checked():
     for data, rows, pixel in ((np.zeros(7, np.uint8), (2, 3), 1), (np.zeros(8, np.uint8), (2, 3), 2)):
-        with pytest.raises(ValueError, match="data must have one byte more|pixel must be"):
+        with pytest.raises(ValueError, match=r"data must have one byte more|pixel must be"):
             _core.unfilter(data, np.empty(rows, np.uint8), pixel)
 
 
