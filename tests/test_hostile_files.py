@@ -12,10 +12,12 @@ import sys
 import textwrap
 import threading
 import zlib
+from io import BytesIO
 
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 
 import dualpix
 from dualpix import InputError, ParameterError
@@ -107,6 +109,26 @@ def npy(shape):
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(16)
 
 
+def avif(side):
+    """A flat AVIF that tells 16 x 16 pixels and holds more."""
+    file = BytesIO()
+    Image.fromarray(np.zeros((side, side, 3), np.uint8)).save(file, "AVIF", quality=10)
+    data = file.getvalue()
+    place = data.index(b"ispe") + 8
+    return data[:place] + struct.pack(">II", 16, 16) + data[place + 8 :]
+
+
+def codestream(side, tile, precinct=None, block=4):
+    """A JPEG 2000 codestream of zeros: how it is cut, by exponents of sides."""
+    size = struct.pack(">HHIIIIIIIIHBBB", 41, 0, side, side, 0, 0, tile, tile, 0, 0, 1, 7, 1, 1)
+    coding = struct.pack(">BBHBBBBBB", precinct is not None, 0, 1, 0, 0, block, block, 0, 1)
+    coding += bytes([17 * precinct]) if precinct is not None else b""
+    parts = [b"\xff\x4f\xff\x51", size, segment(0x52, coding), segment(0x5C, b"\x40\x40")]
+    return b"".join(
+        [*parts, b"\xff\x90", struct.pack(">HHIBB", 10, 0, 1014, 0, 1), b"\xff\x93", bytes(1000), b"\xff\xd9"]
+    )
+
+
 # name: content, pixels of the announced picture, what is said; "" if it is read
 CRAFTED = {
     "inflating.png": (lambda: idat(8, 8, BOMB), 64, ""),
@@ -132,6 +154,11 @@ CRAFTED = {
     "scans.jpg": (lambda: many_scans(5000), 3 * 10**6, "scans, more than a picture has"),
     "segments.jpg": (lambda: jpeg_with(JPEG, segment(0xE5, b"") * 250_000), 9216, "more than 16384 segments"),
     "filled.jpg": (lambda: jpeg_with(JPEG, b"\xff" * 10**6), 9216, "size is missing"),
+    "frame.avif": (lambda: avif(4000), 256, "holds 4000x4000 pixels but its header tells 16x16"),
+    "plain.j2k": (lambda: codestream(500, 500), 250_000, ""),
+    "tiles.j2k": (lambda: codestream(250, 1), 62_500, "cut into very small pieces"),
+    "precincts.j2k": (lambda: codestream(2000, 2000, precinct=0), 4 * 10**6, "cut into very small pieces"),
+    "blocks.j2k": (lambda: codestream(2000, 2000, block=0), 4 * 10**6, "cut into very small pieces"),
     "spaces.pgm": (lambda: b"P5" + b" " * 10**7 + b"4 4 255\n" + bytes(16), 16, "damaged PGM or PPM header"),
     "comments.pgm": (lambda: b"P5 " + b"#\n" * 500_000 + b"4 4 255\n" + bytes(16), 16, "damaged PGM"),
     "words.pgm": (lambda: b"P2 4 4 255\n" + b"1 " * 500_000, 16, "holds 500000 values .* promises 16"),

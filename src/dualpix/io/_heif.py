@@ -8,9 +8,11 @@ import numpy as np
 
 from ..types import Image
 from . import _opencv
+from ._av1 import frame_sizes
 from ._boxes import boxes, find
 from ._extra import missing
 from ._format import Bytes, FormatError, Header, check_shape, unpack
+from ._items import items
 from ._limit import too_large
 from .orientation import as_stored
 
@@ -44,6 +46,7 @@ def header(data: Bytes) -> Header:
 def decode(data: bytes) -> Image:
     """Decode to RGB as stored. More than 8 bits become 16, so that white is 65535."""
     if _is_avif(data):
+        _check_frames(data, header(data))
         return _rgb(_full_scale(_opencv.decode(data, header(data)), _bits(data)))
     if missing("pi_heif"):
         raise FormatError("is a HEIC image, which needs libheif: pip install 'dualpix[heic]'")
@@ -58,6 +61,19 @@ def decode(data: bytes) -> Image:
     expected = header(data)
     # libheif turns the picture upright.
     return check_shape(as_stored(_rgb(image), expected.orientation), expected)
+
+
+def _check_frames(data: bytes, expected: Header) -> None:
+    """Refuse an AVIF whose frames are larger than the picture: libavif decodes them before it looks."""
+    if data[8:12] == b"avis":
+        raise FormatError("is an animated AVIF: save the picture to use as a file of its own")
+    for item in items(data, b"av01"):
+        for width, height in frame_sizes(item):
+            if width > expected.width or height > expected.height:
+                raise FormatError(
+                    f"holds {width}x{height} pixels but its header tells {expected.width}x{expected.height}: "
+                    "export it again"
+                )
 
 
 def _bits(data: Bytes) -> int:

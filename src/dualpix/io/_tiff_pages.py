@@ -1,10 +1,9 @@
 """The structure of TIFF and BigTIFF files: pages, and what their tags say. Values are read when they are asked for."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,22 @@ _KINDS = {1: "u", 2: "i", 3: "f"}  # of the sample format
 _SEPARATE, _LOW_FIRST, _REDUCED, _OLD_REDUCED = 2, 2, 1, 2
 
 Values = npt.NDArray[Any]
+Found = TypeVar("Found")
+
+
+class _once(Generic[Found]):
+    """A property that is found once.
+
+    functools.cached_property does the same, but before Python 3.12 it holds a lock meanwhile, for which a child that is
+    forked at that moment waits for ever.
+    """
+
+    def __init__(self, find: "Callable[[Page], Found]") -> None:
+        self._find, self.__doc__ = find, find.__doc__
+
+    def __get__(self, page: "Page", _: type) -> Found:
+        found = page.__dict__[self._find.__name__] = self._find(page)
+        return found
 
 
 class Entry(NamedTuple):
@@ -84,33 +99,33 @@ class Page:
         found = self.values(tag)[:1]
         return int(found[0]) if len(found) and found.dtype.kind in "ui" and found.ndim == 1 else default
 
-    @cached_property
+    @_once
     def width(self) -> int:
         """Columns, px."""
         return self.number(WIDTH)
 
-    @cached_property
+    @_once
     def height(self) -> int:
         """Rows, px."""
         return self.number(HEIGHT)
 
-    @cached_property
+    @_once
     def samples(self) -> int:
         """Samples of a pixel, alpha included."""
         return self.number(SAMPLES, 1)
 
-    @cached_property
+    @_once
     def extra(self) -> int:
         """Samples of a pixel that are not colour."""
         return len(self.values(EXTRA_SAMPLES))
 
-    @cached_property
+    @_once
     def bits(self) -> int:
         """Bits of a sample; 0 if samples differ."""
         found = set(self.wholes(BITS)) or {1}
         return int(found.pop()) if len(found) == 1 else 0
 
-    @cached_property
+    @_once
     def dtype(self) -> np.dtype[Any] | None:
         """The type of a sample as stored, uint8 for single bits; None if there is no such type."""
         formats = set(self.wholes(SAMPLE_FORMAT)) or {1}
@@ -121,37 +136,37 @@ class Page:
             return None
         return np.dtype(f"{self.order}{kind}{bits // 8}")
 
-    @cached_property
+    @_once
     def photometric(self) -> int:
         """What the samples mean."""
         return self.number(PHOTOMETRIC)
 
-    @cached_property
+    @_once
     def compression(self) -> int:
         """How pieces are compressed; 1 is not at all."""
         return self.number(COMPRESSION, 1)
 
-    @cached_property
+    @_once
     def predictor(self) -> int:
         """What was subtracted before pieces were compressed; 1 is nothing."""
         return self.number(PREDICTOR, 1)
 
-    @cached_property
+    @_once
     def is_low_first(self) -> bool:
         """Whether the lowest bit of a byte comes first."""
         return self.number(FILL_ORDER, 1) == _LOW_FIRST
 
-    @cached_property
+    @_once
     def is_planar(self) -> bool:
         """Whether each sample of all pixels is stored by itself."""
         return self.number(PLANAR, 1) == _SEPARATE and self.samples > 1
 
-    @cached_property
+    @_once
     def is_tiled(self) -> bool:
         """Whether its pieces are tiles, not strips."""
         return TILE_OFFSETS in self.entries or TILE_WIDTH in self.entries
 
-    @cached_property
+    @_once
     def is_reduced(self) -> bool:
         """Whether it is marked as a smaller copy of another page."""
         return bool(self.number(SUBFILE) & _REDUCED or self.number(OLD_SUBFILE) == _OLD_REDUCED)
