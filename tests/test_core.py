@@ -21,6 +21,8 @@ VALUES = {node.target.id: ast.unparse(node.annotation) for node in STUB.body if 
 PRINTED = {
     "_Map": {"float32"},
     "_Mask": {"uint8"},
+    "_Bytes": {"uint8"},
+    "_Sums": {"uint8", "uint16", "uint32", "uint64"},
     "_Ranges": {"int32"},
     "_Weights": {"uint16"},
     "_Tiles": {"float64"},

@@ -4,7 +4,6 @@ import os
 import struct
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import cv2
@@ -13,7 +12,6 @@ import pytest
 
 from dualpix.errors import InputError, ParameterError
 from dualpix.io import _png, as_image, encode_png, load_image, probe, read_image, read_pair
-from dualpix.io._opencv import quiet
 from image_files import by_opencv, by_tifffile, chunk, png, save
 
 RNG = np.random.default_rng(7)
@@ -180,7 +178,7 @@ REFUSED = {
     "png-too-few-rows": (png(2, 2, 8, 0, [b"\1\2"]), "damaged"),
     "png-without-palette": (png(1, 1, 8, 3, [b"\1"]), "damaged"),
     "png-no-width": (png(0, 1, 8, 0, [b""]), "no pixels"),
-    "png-endless-row": (png(2**24, 1, 8, 0, [b"\1"]), "damaged, or OpenCV cannot decode its kind or size"),
+    "png-endless-row": (png(2**24, 1, 8, 0, [b"\1"]), "promises more pixels than it holds"),
     "jpeg-half": (JPEG8[: len(JPEG8) // 2], "cut short"),
     "jpeg-without-end": (JPEG8[:-2], "cut short"),
     "jpeg-head-only": (JPEG8[:30], "damaged JPEG"),
@@ -193,7 +191,7 @@ REFUSED = {
     "tiff-missing-strips": (TALL, "cut short"),
     "tiff-small-strip": (SMALL_STRIP, "cut short"),
     "tiff-head-only": (TIFF8[:12], "damaged TIFF"),
-    "tiff-lzw-cut": (by_opencv(".tif", RGB8, cv2.IMWRITE_TIFF_COMPRESSION, 5)[:3000], "damaged TIFF"),
+    "tiff-lzw-cut": (by_opencv(".tif", RGB8, cv2.IMWRITE_TIFF_COMPRESSION, 5)[:3000], "cut short"),
     "tiff-two-images": (by_tifffile(np.stack([GREY8, GREY8]), photometric="minisblack"), "holds 2 images"),
     "tiff-extra-channels": (
         by_tifffile(RGB8, photometric="minisblack", planarconfig="contig"),
@@ -260,24 +258,6 @@ print("done", file=sys.stderr)
     assert run.stderr == "done\n"
 
 
-def test_stderr_survives_decoding_in_two_threads(capfd):
-    entered, may_leave = threading.Event(), threading.Event()
-
-    def second():
-        with quiet():
-            entered.set()
-            may_leave.wait(5)
-
-    thread = threading.Thread(target=second)
-    with quiet():
-        thread.start()
-        assert not entered.wait(0.1)
-    may_leave.set()
-    thread.join()
-    os.write(2, b"still here")
-    assert capfd.readouterr().err == "still here"
-
-
 def test_missing_file(tmp_path):
     with pytest.raises(InputError, match=r"none\.png: no such file: check the path$"):
         read_image(tmp_path / "none.png")
@@ -339,9 +319,9 @@ def test_the_limit_can_be_moved(tmp_path, monkeypatch):
         read_image(path)
 
 
-def test_beyond_opencvs_own_limit_it_is_still_one_sentence(tmp_path, monkeypatch, capfd):
+def test_without_a_limit_it_is_still_one_sentence(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("DUALPIX_MAX_PIXELS", str(10**12))
-    with pytest.raises(InputError, match="OpenCV cannot decode its kind or size"):
+    with pytest.raises(InputError, match="promises more pixels than it holds"):
         read_image(save(tmp_path, HUGE["png"]))
     assert capfd.readouterr().err == ""
 

@@ -91,6 +91,7 @@ inline auto as_is(const char* name) { return nb::arg(name).noconvert(); }
 void bind_image(nb::module_& m);
 void bind_match(nb::module_& m);
 void bind_aggregate(nb::module_& m);
+void bind_files(nb::module_& m);
 void bind_filters(nb::module_& m);
 void bind_baselines(nb::module_& m);
 void bind_render(nb::module_& m);

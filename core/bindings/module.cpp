@@ -38,6 +38,7 @@ NB_MODULE(_core, m) {
   bind_image(m);
   bind_match(m);
   bind_aggregate(m);
+  bind_files(m);
   bind_filters(m);
   bind_baselines(m);
   bind_render(m);

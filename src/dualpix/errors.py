@@ -1,7 +1,11 @@
 """Errors a user can cause: one sentence that names the file or argument and the way out."""
 
 import os
+import re
 import traceback
+
+# Control characters but for tab and line feed, and those that change the direction of text.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class DualpixError(Exception):
@@ -22,6 +26,11 @@ class OutputError(DualpixError):
 
 NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller images"
 OPENCV_NO_MEMORY = -4  # the code of OpenCV's error
+
+
+def printable(text: str) -> str:
+    """The text with escapes for control characters. A name in a file could change the terminal with them."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def in_words(error: Exception) -> str:

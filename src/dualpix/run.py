@@ -108,7 +108,7 @@ def thread_count(threads: int | None) -> int:
         if text is None:
             affinity = getattr(os, "sched_getaffinity", None)
             return len(affinity(0)) if affinity else os.cpu_count() or 1
-        name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() else text
+        name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() and len(text) < 10 else text
     number: int = check(name, value, Whole(1, 1024))
     return number
 

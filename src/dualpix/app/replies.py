@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
@@ -15,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ..errors import DualpixError, InputError, in_words, show_debug
+from ..files import parse_json
 from .session import Missing
 from .uploads import TooLarge
 
@@ -52,8 +52,8 @@ async def body_of(request: Request) -> dict[str, Any]:
         if len(data) > JSON_BYTES:
             raise TooLarge(f"the request has more than {JSON_BYTES >> 20} MB: send less")
     try:
-        found = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
+        found = parse_json(bytes(data) or b"{}")
+    except ValueError:
         raise InputError("the request is not JSON: send an object") from None
     if not isinstance(found, dict):
         raise InputError("the request is no JSON object: send one")

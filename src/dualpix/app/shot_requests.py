@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from ..errors import InputError
+from ..files import parse_json
 from .replies import Handler, pixel_file, pixels
 from .sample import NAMES, write_sample
 from .session import Missing
@@ -114,6 +114,6 @@ class ShotRequests:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         raise InputError("settings are not JSON: send an object") from None

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import OutputError
+from ..files import parse_json
 from ..io import OutputSet, urls
 from ..io.locks import locked
 from ..io.parts import is_part, remove_dead
@@ -106,8 +107,8 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
 def _read(folder: str) -> Any:
     """What the batch in a folder is made of; None if the folder holds none."""
     try:
-        found = json.loads(urls.read(urls.joined(folder, BATCH)))
-    except (OSError, ValueError, RecursionError):
+        found = parse_json(urls.read(urls.joined(folder, BATCH)))
+    except (OSError, ValueError):
         return None
     return found.get("batch") if isinstance(found, dict) and "dualpix" in found else None
 

@@ -2,13 +2,13 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
 from ..errors import InputError, ParameterError
+from ..files import parse_json
 from ..io import urls
 from ..io.pairs import LAYOUTS, SIDES
 from ..params import parse_setting, preset, unknown_name
@@ -127,8 +127,8 @@ def _json_rows(path: str, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not content.strip():
             continue
         try:
-            row = json.loads(content)
-        except (ValueError, RecursionError) as error:
+            row = parse_json(content)
+        except ValueError as error:
             raise InputError(f"{path}, line {line}: is not JSON ({error}): write one object a line") from None
         if not isinstance(row, dict):
             raise InputError(f'{path}, line {line}: is no JSON object: write one such as {{"left": "a.CR3"}}')

@@ -1,6 +1,5 @@
 """A capture with files behind URLs: inputs are fetched to a private folder, outputs are put where they belong."""
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DualpixError, sentence
+from ..files import parse_json
 from ..io import urls
 from ..io.pairs import app_right
 from ..io.private import PrivateFolder
@@ -174,8 +174,8 @@ class _Objects:
     def _record(self) -> dict[str, Any] | None:
         """The sidecar that is there."""
         try:
-            record = json.loads(urls.read(self._capture.outputs["sidecar"]))
-        except (FileNotFoundError, ValueError, RecursionError):
+            record = parse_json(urls.read(self._capture.outputs["sidecar"]))
+        except (FileNotFoundError, ValueError):
             return None
         whole = isinstance(record, dict) and record.get("map") == os.path.basename(self._capture.outputs["disparity"])
         return record if whole else None

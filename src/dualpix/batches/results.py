@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import OutputError
+from ..files import parse_json
 from ..io import OutputSet, urls
 from ..io.sidecar import to_json
 from .folder import RESULTS
@@ -122,7 +123,7 @@ class _Put:
 def _parsed(line: bytes) -> dict[str, Any]:
     """The content of a line; empty if it was cut short."""
     try:
-        found = json.loads(line)
+        found = parse_json(line)
     except ValueError:
         return {}
     whole = isinstance(found, dict) and {"name", "status", "key"} <= found.keys()

@@ -1,12 +1,11 @@
 """The calibration file: JSON that is checked in full before anything is used."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from ..files import parse_json, read_text
 from ..types import StrPath
 from .lens import TERMS, VERSION, Calibration, Field, Plane, SceneFit, evaluate
 from .metric import Metric
@@ -44,12 +43,12 @@ def read_calibration(path: StrPath) -> Calibration:
 
 def _read_json(path: StrPath) -> dict[str, Any]:
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        record = parse_json(read_text(path, "utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"calibration {path}: no such file: check the path") from None
     except OSError as error:
         raise InputError(f"calibration {path}: cannot be read ({error.strerror}): give a calibration file") from None
-    except (ValueError, RecursionError):  # neither text nor JSON
+    except ValueError:  # neither text nor JSON
         record = None
     return record if isinstance(record, dict) else {}
 

@@ -21,6 +21,7 @@ from .options import (
     report,
 )
 from .progress import progress_bar
+from .say import say
 
 if TYPE_CHECKING:
     from ..batches.api import Batch
@@ -109,11 +110,11 @@ def batch(
     place: dict[str, Any] = {"jobs": jobs, "threads": threads, "mem_limit": mem_limit, "scheduler": scheduler}
     whole = Batch(inputs, output, recipe, **place, force=force)
     if not whole.jobs and not quiet:
-        click.echo(f"{scheduler}: has no workers yet: start some with 'dask worker {scheduler}'", err=True)
+        say(f"{scheduler}: has no workers yet: start some with 'dask worker {scheduler}'", err=True)
     record = _run(whole, quiet)
     record = {"output": output, "jobs": whole.jobs, "threads": whole.threads, "left_out": whole.others, **record}
     for name, error in record["failed"].items():
-        click.echo(f"failed: {name}: {error}", err=True)
+        say(f"failed: {name}: {error}", err=True)
     report(record, _summary, as_json, quiet)
     if record["failed"]:
         context.exit(1)

@@ -6,6 +6,7 @@ import click
 
 from .options import Command, echo_json, file_path, force_option, given, json_option, threads_option
 from .progress import progress_bar
+from .say import say
 
 SECTIONS = ("methods", "stages", "scaling", "kernels", "memory")
 
@@ -72,4 +73,4 @@ def bench(
     if as_json:
         echo_json({**record, "outputs": outputs})
     elif not quiet:
-        click.echo(bench_lines(record) + f"\n\nwrote {plot}" * bool(plot))
+        say(bench_lines(record) + f"\n\nwrote {plot}" * bool(plot))

@@ -7,6 +7,7 @@ import click
 from ..errors import OutputError
 from .options import Command, file_path, output_option, report_options, threads_option
 from .progress import progress_bar
+from .say import say
 
 
 @click.command(cls=Command)
@@ -153,4 +154,4 @@ def calibrate(
     if as_json:
         click.echo(text, nl=False)
     elif not quiet:
-        click.echo(f"{output}: {summary(found)}")
+        say(f"{output}: {summary(found)}")

@@ -8,6 +8,7 @@ import click
 
 from .options import Command, echo_json, file_path, force_option, json_option
 from .progress import progress_bar
+from .say import say
 
 
 @click.command(cls=Command)
@@ -35,5 +36,5 @@ def demo(output: str, force: bool, as_json: bool) -> None:
         echo_json(result)
         return
     for name, score in result["scores"].items():
-        click.echo(f"{name}: {score:.4g}" if isinstance(score, float) else f"{name}: {score}")
-    click.echo("wrote " + ", ".join(map(str, result["files"])))
+        say(f"{name}: {score:.4g}" if isinstance(score, float) else f"{name}: {score}")
+    say("wrote " + ", ".join(map(str, result["files"])))

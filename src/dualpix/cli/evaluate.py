@@ -22,6 +22,7 @@ from .options import (
     threads_option,
 )
 from .progress import progress_bar
+from .say import say
 
 if TYPE_CHECKING:
     from ..evaluation.outcomes import Comparison
@@ -113,11 +114,11 @@ def evaluate(
     result = _compare(est, dataset, methods, outputs, cache, threads, force, quiet)
     problems = _problems(result)
     for problem in problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
     if as_json:
         echo_json({"folder": est, **comparison_record(result), "outputs": outputs})
     elif not quiet:
-        click.echo(comparison_lines(result) + f"\n\nwrote {', '.join(outputs.values())}" * bool(outputs))
+        say(comparison_lines(result) + f"\n\nwrote {', '.join(outputs.values())}" * bool(outputs))
     if problems:
         context.exit(1)
 
@@ -139,7 +140,7 @@ def _score_map(
     if as_json:
         echo_json({"est": est, "gt": gt, **scores})
     else:
-        click.echo(score_lines(scores))
+        say(score_lines(scores))
 
 
 def _compare(

@@ -8,6 +8,7 @@ import click
 
 from ..errors import InputError
 from .options import Command, echo_json, file_path, json_option
+from .say import say
 
 
 @click.command(cls=Command)
@@ -34,7 +35,7 @@ def info(files: tuple[str, ...], as_json: bool) -> None:
         else:
             records.append(record)
             if not as_json:
-                click.echo(line)
+                say(line)
     if errors:
         raise InputError("; ".join(errors))
     if as_json:

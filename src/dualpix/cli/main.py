@@ -19,6 +19,7 @@ import click
 
 from ..errors import NO_MEMORY, DualpixError, in_words, show_debug
 from . import signals
+from .say import say
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
 COMMANDS = (
@@ -123,6 +124,7 @@ def main(args: Sequence[str]) -> int:
 
     0 is done, 2 bad input or wrong usage, 128 + its number after a signal (130 is Ctrl-C), 1 anything else.
     """
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say what is wrong with a file
     try:
         return _invoke(args)
     except (Exception, KeyboardInterrupt) as error:
@@ -168,5 +170,5 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo("error: " + " ".join(message.splitlines()), err=True)
+    say("error: " + " ".join(message.splitlines()), err=True)
     return code

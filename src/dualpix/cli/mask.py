@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import Command, file_path, force_option, output_option, quiet_option
+from .say import say
 
 if TYPE_CHECKING:
     from ..types import Map
@@ -55,7 +56,7 @@ def mask(map: str, output: str, low: float, high: float, soft: float, force: boo
     if not quiet:
         inside = f"{100 * alpha.mean():.1f} % inside {low:g} to {high:g}, in {NUMBERS[unit]}"
         hint = "" if alpha.any() else f"; the map {_range(values)}"
-        click.echo(f"{output}: {alpha.shape[1]}x{alpha.shape[0]}, {inside}{hint}")
+        say(f"{output}: {alpha.shape[1]}x{alpha.shape[0]}, {inside}{hint}")
 
 
 def _range(values: Map) -> str:

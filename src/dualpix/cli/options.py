@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from .say import say
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -202,8 +204,8 @@ def report(
 ) -> None:
     """Print warnings on stderr, then the record as JSON or its summary."""
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
     if as_json:
         echo_json(record)
     elif not quiet:
-        click.echo(summary(record))
+        say(summary(record))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ..errors import printable
+
 if TYPE_CHECKING:
     from ..run import Progress, Step
 
@@ -28,6 +30,6 @@ def progress_bar(wanted: bool) -> Iterator[Progress | None]:
         task = bar.add_task("", total=1.0)
 
         def show(step: Step) -> None:
-            bar.update(task, description=str(step), completed=step.share, refresh=True)
+            bar.update(task, description=printable(str(step)), completed=step.share, refresh=True)
 
         yield show

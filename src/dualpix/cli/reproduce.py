@@ -6,6 +6,7 @@ import click
 
 from .options import Command, cache_option, echo_json, file_path, json_option, threads_option
 from .progress import progress_bar
+from .say import say
 
 
 @click.command(cls=Command)
@@ -41,10 +42,10 @@ def reproduce(
     with progress_bar(not quiet) as progress:
         result = reproduction.reproduce(folder, threads=threads, cache=cache, progress=progress)
     for problem in result.problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
     if as_json:
         echo_json(reproduction.reproduction_record(folder, result))
     else:
-        click.echo(reproduction.reproduction_lines(result))
+        say(reproduction.reproduction_lines(result))
     if result.problems:
         context.exit(1)

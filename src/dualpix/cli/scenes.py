@@ -8,6 +8,7 @@ import click
 
 from .options import Command, force_option, optics_option, output_option, quiet_option
 from .progress import progress_bar
+from .say import say
 
 
 def _size(context: click.Context, _: click.Parameter, text: str) -> tuple[int, int]:
@@ -51,4 +52,4 @@ def scenes(
     with progress_bar(not quiet) as progress:
         made, kept = write_scenes(output, count, seed, size, lens, force=force, progress=progress)
     if not quiet:
-        click.echo(f"{output}: {made} scenes written" + (f", {kept} kept" if kept else ""))
+        say(f"{output}: {made} scenes written" + (f", {kept} kept" if kept else ""))

@@ -8,6 +8,7 @@ import click
 
 from ..errors import InputError
 from .options import Command, file_path, force_option, optics_option, output_option
+from .say import say
 
 
 @click.command(cls=Command)
@@ -65,4 +66,4 @@ def simulate(
             "simulation": {**sensor, "seed": seed, "optics": lens.record()},
         }
         files.write(sidecar, to_json(record).encode())
-    click.echo(f"{output}: left.png, right.png, disparity.tiff, {describe(record['disparity'])} px")
+    say(f"{output}: left.png, right.png, disparity.tiff, {describe(record['disparity'])} px")

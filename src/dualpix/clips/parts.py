@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DualpixError, OutputError
+from ..files import parse_json, read_text
 from ..io import OutputSet
 from ..io.atomic import remove, writing
 from ..io.locks import locked
@@ -92,7 +93,7 @@ class Parts:
         if self._job().get("key") != self._key:
             return records
         while (path := Path(self.path, _record(len(records)))).is_file():
-            records.append(json.loads(path.read_text(encoding="utf-8")))
+            records.append(parse_json(read_text(path)))
         return records
 
     def moment(self, segment: int) -> Moment | None:
@@ -131,7 +132,7 @@ class Parts:
 
     def _job(self) -> dict[str, Any]:
         try:
-            found = json.loads(Path(self.path, JOB).read_text(encoding="utf-8"))
+            found = parse_json(read_text(Path(self.path, JOB)))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -166,7 +167,7 @@ def write_moment(path: str, moment: Moment) -> None:
 def read_moment(path: str) -> Moment:
     """The inverse of `write_moment`."""
     with np.load(path, allow_pickle=False) as stored:
-        facts = json.loads(str(stored["facts"]))
+        facts = parse_json(str(stored["facts"]))
         signs = Signs(coarser=stored["coarser"]) if "coarser" in stored else None
         belief = Parabolas(stored["A"], stored["B"], signs=signs)
         return Moment(Plan.from_dict(facts["plan"]), stored["picture"], belief, facts["covered"], facts["cut"])

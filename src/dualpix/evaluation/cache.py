@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import zipfile
 from dataclasses import fields
 from hashlib import blake2b
 from io import BytesIO
@@ -14,7 +13,8 @@ import numpy as np
 
 from ..batches.keys import key_of
 from ..batches.versions import versions
-from ..errors import OutputError
+from ..errors import OutputError, show_debug
+from ..files import open_file, parse_json
 from ..io import OutputSet
 from .outcomes import Outcome, Scene
 from .worker import Job
@@ -69,22 +69,23 @@ def job_key(job: Job, content: str) -> str:
 def read_outcome(path: Path) -> Outcome | None:
     """The outcome in a file, without names of scene and method; None if the file is missing or damaged."""
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            maps = {name: file[name] for name in ("disparity", "confidence") if name in file}
-            record = json.loads(str(file["record"]))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        with open_file(path) as opened, np.load(opened, allow_pickle=False) as file:
+            record = parse_json(str(file["record"]))
+            maps = {name: file[name] for name in record.pop("maps")}
+        return Outcome("", "", maps["disparity"], maps.get("confidence"), **record)
+    except Exception:  # a damaged file makes NumPy and zipfile raise whatever they run into
+        show_debug()
         return None
-    return Outcome("", "", maps.get("disparity"), maps.get("confidence"), **record)
 
 
 def write_outcome(path: Path, outcome: Outcome) -> None:
     """Keep an outcome that has a map."""
-    record = {"scores": outcome.scores, "seconds": outcome.seconds, "megabytes": outcome.megabytes}
-    content: dict[str, Any] = {"record": json.dumps(record), "disparity": outcome.disparity}
+    maps: dict[str, Any] = {"disparity": outcome.disparity}
     if outcome.confidence is not None:
-        content["confidence"] = outcome.confidence
+        maps["confidence"] = outcome.confidence
+    record = {"maps": [*maps], "scores": outcome.scores, "seconds": outcome.seconds, "megabytes": outcome.megabytes}
     file = BytesIO()
-    np.savez(file, **content)
+    np.savez(file, record=json.dumps(record), **maps)
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, file.getbuffer())
 

@@ -94,10 +94,17 @@ def comparison_csv(comparison: Comparison) -> str:
     for each in comparison.outcomes:
         scores = (each.scores.get(protocol, {}).get(name, "") for protocol, name in columns)
         cost = (each.seconds, each.megabytes) if each.error is None else ("", "")
-        writer.writerow([comparison.dataset, each.scene, each.method, *scores, *cost, each.error or ""])
+        writer.writerow(
+            [*map(cell, (comparison.dataset, each.scene, each.method)), *scores, *cost, cell(each.error or "")]
+        )
     for scene, why in comparison.skipped.items():
-        writer.writerow([comparison.dataset, scene, "", *("" for _ in columns), "", "", why])
+        writer.writerow([cell(comparison.dataset), cell(scene), "", *("" for _ in columns), "", "", cell(why)])
     return text.getvalue()
+
+
+def cell(text: str) -> str:
+    """A text for a cell of CSV. A spreadsheet takes a text that begins with ``=`` as a formula: it gets a quote."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def comparison_record(comparison: Comparison) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """BMP: the header is read here for size and channels; OpenCV decodes the pixels."""
 
 import re
-import struct
+
+import numpy as np
 
 from ..types import Image
 from . import _opencv
-from ._format import Bytes, FormatError, Header
+from ._format import Bytes, FormatError, Header, unpack
 
 MAGIC = re.compile(rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", re.DOTALL)
 
@@ -17,11 +18,11 @@ def header(data: Bytes) -> Header:
     """Read the size. Rows from top to bottom have a negative height."""
     if len(data) < _FILE_HEADER + _OLD_HEADER:
         raise FormatError("is a damaged BMP: copy or export it again")
-    (size,) = struct.unpack_from("<I", data, _FILE_HEADER)
+    (size,) = unpack("<I", data, _FILE_HEADER)
     if size == _OLD_HEADER:
-        width, height, _, bits = struct.unpack_from("<HHHH", data, _FILE_HEADER + 4)
+        width, height, _, bits = unpack("<HHHH", data, _FILE_HEADER + 4)
     elif size >= 40 and len(data) >= _FILE_HEADER + 40:
-        width, height, _, bits = struct.unpack_from("<iiHH", data, _FILE_HEADER + 4)
+        width, height, _, bits = unpack("<iiHH", data, _FILE_HEADER + 4)
     else:
         raise FormatError("is a damaged BMP: copy or export it again")
     if width < 0 or bits not in (1, 4, 8, 16, 24, 32):
@@ -31,12 +32,8 @@ def header(data: Bytes) -> Header:
 
 def decode(data: bytes) -> Image:
     """Decode to RGB. A palette of greys gives equal channels."""
-    (size,) = struct.unpack_from("<I", data, 2)
+    (size,) = unpack("<I", data, 2)
     if size > len(data):
         raise FormatError("is cut short: copy or export it again")
-    image = _opencv.decode(data)
-    if image.ndim == 2:  # OpenCV makes a grey palette one channel
-        import cv2
-
-        return cv2.cvtColor(image, cv2.COLOR_GRAY2RGB)
-    return image
+    image = _opencv.decode(data, header(data))
+    return np.dstack([image] * 3) if image.ndim == 2 else image  # OpenCV makes a grey palette one channel

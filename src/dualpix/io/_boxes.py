@@ -1,9 +1,8 @@
 """The boxes of ISO base media files: AVIF, HEIC and Canon's CR3."""
 
-import struct
 from collections.abc import Iterator
 
-from ._format import Bytes
+from ._format import Bytes, unpack
 
 _MOST = 4096  # boxes in one container
 
@@ -13,10 +12,10 @@ def boxes(data: Bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]
     for _ in range(_MOST):
         if start + 8 > end:
             return
-        size, kind = struct.unpack_from(">I4s", data, start)
+        size, kind = unpack(">I4s", data, start)
         body = start + 8
         if size == 1 and body + 8 <= end:
-            (size,) = struct.unpack_from(">Q", data, body)
+            (size,) = unpack(">Q", data, body)
             body += 8
         stop = end if size == 0 else start + size
         if stop > end or stop < body:

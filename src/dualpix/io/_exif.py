@@ -5,7 +5,7 @@ import struct
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ._format import UPRIGHT, Bytes
+from ._format import UPRIGHT, Bytes, unpack
 
 PREFIX = b"Exif\0\0"  # in JPEG always, in PNG by mistake
 
@@ -31,7 +31,7 @@ def orientation(exif: bytes) -> int:
     for tag, kind, count, where, order in _entries(tiff):
         if tag == _ORIENTATION:
             right = (kind, count) == (_SHORT, 1)
-            return valid(struct.unpack_from(order + "H", tiff, where)[0] if right else None)
+            return valid(unpack(order + "H", tiff, where)[0] if right else None)
     return UPRIGHT
 
 
@@ -70,14 +70,14 @@ def _entries(tiff: Bytes, start: int | None = None) -> Iterator[tuple[int, int, 
     if order is None or len(tiff) < 8:
         return
     if start is None:
-        (start,) = struct.unpack_from(order + "I", tiff, 4)
+        (start,) = unpack(order + "I", tiff, 4)
     if not 8 <= start <= len(tiff) - 2:
         return
-    (number,) = struct.unpack_from(order + "H", tiff, start)
+    (number,) = unpack(order + "H", tiff, start)
     for entry in range(start + 2, start + 2 + _ENTRY_LENGTH * min(number, _MOST_ENTRIES), _ENTRY_LENGTH):
         if entry + _ENTRY_LENGTH > len(tiff):
             return
-        tag, kind, count, where = struct.unpack_from(order + "HHII", tiff, entry)
+        tag, kind, count, where = unpack(order + "HHII", tiff, entry)
         yield tag, kind, count, entry + 8 if _size(kind, count) <= 4 else where, order
 
 

@@ -16,12 +16,15 @@ EXTRA, PACKAGE = "exr", "OpenEXR"
 
 DEPTH, CONFIDENCE, ALPHA = "Z", "confidence", "A"
 _DAMAGED = "is a damaged OpenEXR file: copy or export it again"
+_MOST_CHANNELS = 64
 _MAPS = (DEPTH, "Y", ALPHA)  # channels that are read as a map, best first
 
 
 def header(data: Bytes) -> Header:
     """Read the size of the data window."""
     part = _open(data, header_only=True)
+    if (count := len(part.header["channels"])) > _MOST_CHANNELS:  # the library decodes all of them
+        raise FormatError(f"has {count} channels, more than {_MOST_CHANNELS}: export the map alone")
     low, high = (np.asarray(corner, np.int64) for corner in part.header["dataWindow"])
     width, height = (int(n) for n in high - low + 1)
     return Header(max(width, 0), max(height, 0), 1, "float32")
@@ -64,7 +67,7 @@ def _open(data: Bytes, header_only: bool) -> Any:
         raise FormatError(f"is an OpenEXR file, which needs a package: pip install 'dualpix[{EXTRA}]'")
     import OpenEXR
 
-    stream = BytesIO(data) if isinstance(data, bytes) else data
+    stream = BytesIO(data) if isinstance(data, bytes) else data.file
     stream.seek(0)
     try:
         parts = OpenEXR.File(stream, separate_channels=True, header_only=header_only).parts

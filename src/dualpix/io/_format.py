@@ -1,14 +1,20 @@
-"""What every format module offers: magic bytes, the header, and the stored values."""
+"""What every format module offers: magic bytes, the header, and the stored values. One boundary for their errors."""
 
-import mmap
 import re
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from ..types import Image
+from ..errors import DualpixError, InputError, show_debug
+from ..files import FileBytes
+from ..types import Image, StrPath
 
 UPRIGHT = 1  # the EXIF orientation of a picture that is stored as it is seen
-Bytes = bytes | mmap.mmap  # Headers are read from a mapped file, so that a huge file is not loaded.
+Bytes = bytes | FileBytes  # Headers are read from a file that is not loaded.
+
+_LONGEST_MAGIC = 32
 
 
 class FormatError(Exception):
@@ -36,7 +42,56 @@ class Format(Protocol):
     def decode(self, data: bytes) -> Image: ...
 
 
+@contextmanager
+def reading(path: StrPath) -> Iterator[None]:
+    """Turn whatever goes wrong in a decoder into an InputError that names the file.
+
+    Decoders raise whatever a damaged file makes them run into. With ``DUALPIX_DEBUG=1`` the place is printed.
+    """
+    try:
+        yield
+    except FormatError as error:
+        raise InputError(f"{path}: {error}") from error
+    except DualpixError:
+        raise
+    except MemoryError:
+        raise InputError(f"{path}: its pixels do not fit in memory: use a smaller image") from None
+    except Exception as error:
+        show_debug()
+        raise InputError(f"{path}: is damaged, or of a kind that cannot be read: copy or export it again") from error
+
+
+def matches(magic: re.Pattern[bytes], data: Bytes) -> bool:
+    """Whether the data begin with the magic bytes of a format."""
+    return magic.match(data[:_LONGEST_MAGIC]) is not None
+
+
+def unpack(form: str, data: Bytes, start: int) -> tuple[Any, ...]:
+    """Numbers at an offset, as `struct.unpack_from`; struct.error if the data end before."""
+    return struct.unpack(form, data[start : start + struct.calcsize(form)])
+
+
 def check_length(found: int, promised: int) -> None:
     """Refuse uncompressed pixels that do not have exactly the promised length."""
     if found != promised:
         raise FormatError(f"has {found} bytes of pixels but its header promises {promised}: copy it again")
+
+
+class Sized(Protocol):
+    """What has a width and a height, px."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+
+def check_shape(image: Image, header: Sized) -> Image:
+    """The image, refused if a library has decoded another size than the header tells."""
+    if image.shape[:2] != (header.height, header.width):
+        height, width = image.shape[:2]
+        raise FormatError(
+            f"holds {width}x{height} pixels but its header tells {header.width}x{header.height}: export it again"
+        )
+    return image

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..files import parse_json
 from ._cloud import Points, Triangles, mesh, step_for
-from ._format import Bytes, FormatError
+from ._format import Bytes, FormatError, unpack
 from .layers import Colours, Layers
 from .srgb import linear
 
@@ -22,15 +23,15 @@ _LONGEST = 2**24  # bytes of the part that describes the others
 def describe(data: Bytes) -> dict[str, Any]:
     """Number of points and triangles of the first mesh, and whether it has colours."""
     try:
-        length, kind = struct.unpack_from("<I4s", data, 12)
+        length, kind = unpack("<I4s", data, 12)
         if kind != b"JSON" or length > _LONGEST:
             raise FormatError("is a damaged GLB file: write it again")
-        tree = json.loads(data[20 : 20 + length])
+        tree = parse_json(data[20 : 20 + length])
         (part, *_), accessors = tree["meshes"][0]["primitives"], tree["accessors"]
         points = int(accessors[part["attributes"]["POSITION"]]["count"])
         triangles = int(accessors[part["indices"]]["count"]) // 3
         colours = "COLOR_0" in part["attributes"]
-    except (struct.error, ValueError, TypeError, LookupError, RecursionError):
+    except (struct.error, ValueError, TypeError, LookupError, OverflowError):
         raise FormatError("is a damaged GLB file, or one without a mesh: write it again") from None
     return {"format": "GLB", "points": points, "triangles": triangles, "colours": colours}
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from ..types import Image
 from . import _opencv
+from ._av1 import frame_sizes
 from ._boxes import boxes, find
 from ._extra import missing
-from ._format import Bytes, FormatError, Header
+from ._format import Bytes, FormatError, Header, check_shape, unpack
+from ._items import items
 from ._limit import too_large
 from .orientation import as_stored
 
@@ -26,9 +28,9 @@ def header(data: Bytes) -> Header:
     size, turn, mirrored = None, 0, False
     for kind, start, end in properties(data):
         if kind == b"ispe" and end - start >= 12:
-            size = struct.unpack_from(">II", data, start + 4)
+            size = unpack(">II", data, start + 4)
         elif kind == b"clap" and end - start >= 16 and not _is_avif(data):  # libheif crops, OpenCV does not
-            w, w_unit, h, h_unit = struct.unpack_from(">4I", data, start)
+            w, w_unit, h, h_unit = unpack(">4I", data, start)
             size = w // max(w_unit, 1), h // max(h_unit, 1)
         elif kind == b"irot" and end > start:
             turn += -(data[start] & 3) if mirrored else data[start] & 3  # a turn after a mirror is one before, reversed
@@ -44,7 +46,8 @@ def header(data: Bytes) -> Header:
 def decode(data: bytes) -> Image:
     """Decode to RGB as stored. More than 8 bits become 16, so that white is 65535."""
     if _is_avif(data):
-        return _rgb(_full_scale(_opencv.decode(data), _bits(data)))
+        _check_frames(data, header(data))
+        return _rgb(_full_scale(_opencv.decode(data, header(data)), _bits(data)))
     if missing("pi_heif"):
         raise FormatError("is a HEIC image, which needs libheif: pip install 'dualpix[heic]'")
     import pi_heif
@@ -52,11 +55,25 @@ def decode(data: bytes) -> Image:
     if said := too_large(*_decoded_size(data)):
         raise FormatError(said)
     try:
-        with _opencv.quiet():
-            image = np.array(pi_heif.open_heif(_without_metadata(data), convert_hdr_to_8bit=False))
+        image = np.array(pi_heif.open_heif(_without_metadata(data), convert_hdr_to_8bit=False))
     except (ValueError, EOFError, SyntaxError, RuntimeError, OSError, IndexError) as error:
         raise FormatError(_DAMAGED) from error
-    return as_stored(_rgb(image), header(data).orientation)  # libheif turns the picture upright
+    expected = header(data)
+    # libheif turns the picture upright.
+    return check_shape(as_stored(_rgb(image), expected.orientation), expected)
+
+
+def _check_frames(data: bytes, expected: Header) -> None:
+    """Refuse an AVIF whose frames are larger than the picture: libavif decodes them before it looks."""
+    if data[8:12] == b"avis":
+        raise FormatError("is an animated AVIF: save the picture to use as a file of its own")
+    for item in items(data, b"av01"):
+        for width, height in frame_sizes(item):
+            if width > expected.width or height > expected.height:
+                raise FormatError(
+                    f"holds {width}x{height} pixels but its header tells {expected.width}x{expected.height}: "
+                    "export it again"
+                )
 
 
 def _bits(data: Bytes) -> int:
@@ -81,9 +98,7 @@ def _full_scale(image: Image, bits: int) -> Image:
 
 def _decoded_size(data: Bytes) -> tuple[int, int]:
     """Width and height before the picture is cropped: libheif decodes all of it first."""
-    sizes = [
-        struct.unpack_from(">II", data, a + 4) for kind, a, b in properties(data) if kind == b"ispe" and b - a >= 12
-    ]
+    sizes = [unpack(">II", data, a + 4) for kind, a, b in properties(data) if kind == b"ispe" and b - a >= 12]
     return sizes[-1][0], sizes[-1][1]
 
 

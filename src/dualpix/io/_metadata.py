@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import _exif, _heif, _jpeg, _png, _tiff, _webp
-from ._format import Bytes, FormatError
+from ._format import Bytes, FormatError, matches
 
 _ICC_TAG, _ORIENTATION = 34675, 274
 _LARGEST = 2**22  # bytes of a profile
@@ -27,15 +27,15 @@ class Origin:
 def profile(data: Bytes, channels: int) -> bytes:
     """Return the ICC profile of an image file; empty if there is none for so many colour channels, or it is damaged."""
     found = b""
-    if _jpeg.MAGIC.match(data):
+    if matches(_jpeg.MAGIC, data):
         found = _jpeg.profile(data)
-    elif _png.MAGIC.match(data):
+    elif matches(_png.MAGIC, data):
         found = _inflated(_png.chunk(data, b"iCCP").partition(b"\0")[2][1:])
-    elif _webp.MAGIC.match(data):
+    elif matches(_webp.MAGIC, data):
         found = _webp.chunk(data, b"ICCP")
-    elif _heif.MAGIC.match(data):
+    elif matches(_heif.MAGIC, data):
         found = _of_heif(data)
-    elif _tiff.MAGIC.match(data):
+    elif matches(_tiff.MAGIC, data):
         found = bytes(_exif.directory(data, (_ICC_TAG,)).get(_ICC_TAG, ()))
     space = b"GRAY" if channels == 1 else b"RGB "
     return found if found[16:20] == space and found[36:40] == b"acsp" else b""
@@ -47,7 +47,7 @@ def upright_exif(data: Bytes) -> bytes:
     The thumbnail shows the old picture, so the link to it is cut.
     """
     readers = ((_jpeg.MAGIC, _jpeg.exif), (_png.MAGIC, _png.exif), (_webp.MAGIC, _webp.exif))
-    found = next((exif(data) for magic, exif in readers if magic.match(data)), b"").removeprefix(_exif.PREFIX)
+    found = next((exif(data) for magic, exif in readers if matches(magic, data)), b"").removeprefix(_exif.PREFIX)
     order = {b"II*\0": "<", b"MM\0*": ">"}.get(found[:4])
     if order is None:
         return b""

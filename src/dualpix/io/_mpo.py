@@ -4,7 +4,7 @@ import struct
 from typing import NamedTuple
 
 from . import _jpeg
-from ._format import Bytes
+from ._format import Bytes, matches
 
 _ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _COUNT, _ENTRIES = 0xB001, 0xB002
@@ -47,7 +47,7 @@ def pictures(data: Bytes) -> list[Picture]:
         for i in range(min(count, _MOST)):
             kind, size, offset = struct.unpack_from(order + "III", index, table + i * _ENTRY_LENGTH)
             start = base + offset if offset else 0  # the first picture has offset 0
-            if not _jpeg.MAGIC.match(data, start):
+            if not matches(_jpeg.MAGIC, data[start : start + 3]):
                 return []
             end = min(start + size, len(data))  # some writers give a size beyond the end
             found.append(Picture(start, end, kind & _TYPE))

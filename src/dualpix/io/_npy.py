@@ -41,7 +41,12 @@ def _parse(data: Bytes) -> tuple[tuple[int, int], np.dtype[Any], Any, int]:
         shape, fortran, dtype = read_header(file)
     except Exception as error:  # The header is a Python literal, and numpy passes on any error of the parser.
         raise FormatError("has a damaged NPY header: save it again") from error
-    if len(shape) != 2 or dtype.kind not in "buif":
+    if len(shape) != 2 or dtype.kind not in "buif" or not real_shape(shape):
         kind = f"an array of shape {shape} and type {dtype}"
         raise FormatError(f"holds {kind}, but a map is a two-dimensional array of real numbers: save one")
     return shape, dtype, "F" if fortran else "C", file.tell()
+
+
+def real_shape(shape: tuple[object, ...]) -> bool:
+    """Whether all sides are whole numbers from 0 on. NumPy takes negative ones and True from a file, too."""
+    return all(type(side) is int and side >= 0 for side in shape)

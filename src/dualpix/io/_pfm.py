@@ -9,6 +9,7 @@ from ._format import Bytes, FormatError, Header, check_length
 
 MAGIC = re.compile(rb"P[fF]\s")
 
+_LONGEST_HEADER = 2**12  # bytes
 _HEADER = re.compile(rb"P([fF])\s+(\d{1,9})\s+(\d{1,9})\s+([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s")
 
 
@@ -31,7 +32,7 @@ def encode(values: Map) -> bytes:
 
 
 def _parse(data: Bytes) -> tuple[Header, np.dtype[np.float32], int]:
-    found = _HEADER.match(data)
+    found = _HEADER.match(data[:_LONGEST_HEADER])
     if not found:
         raise FormatError("has a damaged PFM header: export it again")
     if found[1] == b"F":

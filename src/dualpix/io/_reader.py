@@ -1,18 +1,16 @@
 """From a path to the stored values. The content gives the format; the size is checked before any pixel is read."""
 
-import mmap
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BufferedReader
 from pathlib import Path
 
 from ..errors import InputError
+from ..files import FileBytes
 from ..types import Image, StrPath
 from . import _exr, _npy, _pfm
 from ._decoders import IMAGE_FORMATS
-from ._format import UPRIGHT, Format, FormatError
+from ._format import UPRIGHT, Format, FormatError, check_shape, matches, reading
 from ._limit import too_large
 
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
@@ -67,22 +65,37 @@ def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image
     """Return the header and the values exactly as stored."""
     info, data = _open(path, formats)
     check_pixels(info.path, info.width, info.height)
+    with reading(path):
+        try:
+            return info, check_shape(formats[info.format].decode(data[:]), info)
+        except MemoryError:
+            raise FormatError(
+                f"its {info.width}x{info.height} pixels do not fit in memory: use a smaller image"
+            ) from None
+
+
+def file_bytes(path: StrPath) -> FileBytes:
+    """Return the bytes of a file. Only what is used is read.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is empty, or is no file.
+    """
     try:
-        return info, formats[info.format].decode(data[:])
-    except FormatError as error:
-        raise InputError(f"{path}: {error}") from error
-    except MemoryError:
-        raise InputError(
-            f"{path}: its {info.width}x{info.height} pixels do not fit in memory: use a smaller image"
-        ) from None
-
-
-def mapped(path: StrPath) -> mmap.mmap:
-    """Return the bytes of a file as a mapped file: only what is used is read."""
-    with _readable(path) as file:
-        if not file.peek(1):
-            raise InputError(f"{path}: is empty: copy or export it again")
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data = FileBytes(path)
+    except FileNotFoundError:
+        if not os.fspath(path):
+            raise InputError("path is empty: give the name of a file") from None
+        raise InputError(f"{path}: no such file: check the path") from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+        if os.path.isdir(path):
+            raise InputError(f"{path}: is a folder: give a file in it") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot be read ({reason}): check the path and its permissions") from error
+    if not len(data):
+        raise InputError(f"{path}: is empty: copy or export it again")
+    return data
 
 
 def check_pixels(name: StrPath, width: int, height: int) -> None:
@@ -91,40 +104,23 @@ def check_pixels(name: StrPath, width: int, height: int) -> None:
         raise InputError(f"{name}: {said}")
 
 
-def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, mmap.mmap]:
+def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, FileBytes]:
     name, data = load(path, formats)
-    try:
+    with reading(path):
         header = formats[name].header(data)
-    except FormatError as error:
-        raise InputError(f"{path}: {error}") from error
-    if not (header.width and header.height):
+    if not (header.width > 0 and header.height > 0):
         raise InputError(f"{path}: has no pixels ({header.width}x{header.height}): export it again")
     return ImageInfo(Path(path), name, **vars(header)), data
 
 
-def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, mmap.mmap]:
-    """Return the name of the format, and the bytes as a mapped file."""
-    data = mapped(path)
+def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, FileBytes]:
+    """Return the name of the format, and the bytes of the file."""
+    data = file_bytes(path)
     for name, candidate in formats.items():
-        if candidate.MAGIC.match(data):
+        if matches(candidate.MAGIC, data):
             return name, data
     if data[4:12] == CANON_RAW:
         raise InputError(f"{path}: is a camera raw file: give it alone, or split it first with dualpix split")
     if os.path.splitext(path)[1].lower() in _RAW_SUFFIXES:
         raise InputError(f"{path}: is no raw file that LibRaw can read: copy it from the camera again")
     raise InputError(f"{path}: is in none of the formats read here ({', '.join(formats)}): export it in one of them")
-
-
-@contextmanager
-def _readable(path: StrPath) -> Iterator[BufferedReader]:
-    try:
-        with open(path, "rb") as file:
-            yield file
-    except FileNotFoundError:
-        if not os.fspath(path):
-            raise InputError("path is empty: give the name of a file") from None
-        raise InputError(f"{path}: no such file: check the path") from None
-    except OSError as error:
-        if os.path.isdir(path):
-            raise InputError(f"{path}: is a folder: give a file in it") from None
-        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error

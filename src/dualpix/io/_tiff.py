@@ -1,262 +1,215 @@
-"""TIFF: tifffile reads the structure and most pixels, OpenCV the compressions that tifffile lacks.
+"""TIFF: the structure and most pixels are read here, OpenCV decodes JPEG in TIFF. tifffile writes.
 
 A file is read if its first page is an image and all others are smaller copies of it (a pyramid).
 """
 
-import logging
-import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+import struct
 from io import BytesIO
-from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
 from ..types import Image
 from . import _exif, _opencv
 from ._format import UPRIGHT, Bytes, FormatError, Header
+from ._tiff_pages import (
+    COLOUR_MAP,
+    DEPTH,
+    ORIENTATION,
+    STRIP_COUNTS,
+    STRIP_OFFSETS,
+    TILE_COUNTS,
+    TILE_OFFSETS,
+    Named,
+    Page,
+    images,
+)
+from ._tiff_pieces import is_plain, pixels, places
 
 MAGIC = re.compile(rb"II[*+]\0|MM\0[*+]")
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR = 0, 1, 2, 3, 6
 _KINDS = (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR)
 _SENSOR_KINDS = (32803, 34892)  # colour filter array, linear raw
-_SEPARATE_PLANES = 2
-_DNG_VERSION, _ORIENTATION, _SHORT = 50706, 274, 3
+_BY_OPENCV = (1, 5, 7, 8, 32773, 32946)  # 7 is JPEG
+_DNG_VERSION, _SHORT = 50706, 3
 _MOST_NAMED = 6  # images listed in an error
-_UNCOMPRESSED = 1
-_PLAIN_COMPRESSIONS = (_UNCOMPRESSED, 8, 32773, 32946)  # none, deflate, PackBits, old deflate
-_PLAIN_PREDICTORS = (1, 2)  # none, horizontal differences
-
-# Without a handler Python prints tifffile's warnings on stderr. Handlers of an application still get them.
-logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
 def header(data: Bytes) -> Header:
     """Read size, type and orientation from the first page."""
-    with _page(data) as page:
-        return _header(page)
+    return _header(_page(data))
 
 
 def decode(data: bytes) -> Image:
     """Return the pixels as stored. Palette and 1-bit images become uint8; white is the largest value."""
-    with _page(data) as page:
-        return _pixels(data, page)
+    return _pixels(_page(data))
 
 
 def encode(image: Image, orientation: int = UPRIGHT, profile: bytes = b"") -> memoryview:
     """Return an image or a map, as it is, in one uncompressed page. The ICC profile may be empty."""
     import tifffile
 
-    turned = [(_ORIENTATION, _SHORT, 1, orientation, True)] if orientation != UPRIGHT else []
+    turned = [(ORIENTATION, _SHORT, 1, orientation, True)] if orientation != UPRIGHT else []
     kind = "rgb" if image.ndim == 3 else "minisblack"
     file = BytesIO()
     tifffile.imwrite(file, image, photometric=kind, metadata=None, extratags=turned, iccprofile=profile or None)
     return file.getbuffer()
 
 
-def _header(page: Any) -> Header:
-    if page.photometric == _PALETTE or page.bitspersample == 1:
-        dtype = "uint8"
-    else:
-        dtype = "float32" if page.dtype.kind == "f" else page.dtype.name
+def readable_page(data: Bytes) -> Page | None:
+    """The page that holds the image if its strips or tiles can be decoded one by one; else None."""
+    page = _page(data)
+    places(page)
+    plain = (
+        is_plain(page)
+        and page.photometric in (_BLACK_IS_ZERO, _RGB)
+        and not page.is_planar
+        and page.bits >= 8
+        and not page.extra
+    )
+    return page if plain else None
+
+
+def is_raw(data: Bytes) -> bool:
+    """Tell whether a TIFF is a camera raw file: CR2, DNG or another one with samples of a sensor."""
+    return _is_raw(data, _images(data))
+
+
+def raw_end(data: Bytes) -> int:
+    """Return the offset behind the last pixel of any image of a camera raw file."""
+    return max(_end(image.page) for image in _images(data))
+
+
+def raw_page(data: Bytes) -> Page | None:
+    """The page of a DNG that holds the sensor's samples; None if the file is no DNG or has no such page."""
+    found = _images(data)
+    samples = [image.page for image in found if image.page.photometric in _SENSOR_KINDS and not image.page.is_reduced]
+    is_dng = _DNG_VERSION in found[0].page.entries
+    return max(samples, key=lambda page: page.width * page.height) if is_dng and samples else None
+
+
+def same_size_pages(data: Bytes) -> int:
+    """Return how many full-size images a TIFF has if all have the size of the first page, else 1."""
+    found = _images(data)
+    full = [image.page for image in found if not image.page.is_reduced]
+    sizes = {(page.width, page.height) for page in full}
+    return len(full) if len(sizes) == 1 and len(full) == len(found) else 1
+
+
+def page_header(data: Bytes, number: int) -> Header:
+    """Return the header of one of several pages of the same size, counted from 0."""
+    page = _images(data)[number].page
+    _check_kind(page)
+    return _header(page)
+
+
+def decode_page(data: bytes, number: int) -> Image:
+    """Return the pixels of one of several pages of the same size, counted from 0."""
+    page = _images(data)[number].page
+    _check_kind(page)
+    return _pixels(page)
+
+
+def _header(page: Page) -> Header:
+    assert page.dtype is not None  # `_check_kind` has looked
+    is_float = page.dtype.kind == "f" and page.photometric != _PALETTE
+    dtype = "float32" if is_float else "uint8" if page.photometric == _PALETTE else page.dtype.name
     channels = 1 if page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 3
-    return Header(int(page.imagewidth), int(page.imagelength), channels, dtype, _orientation(page))
+    return Header(page.width, page.height, channels, dtype, _orientation(page))
 
 
-def _pixels(data: bytes, page: Any, number: int = 0) -> Image:
-    _check_extent(data, page)
-    if (
-        page.compression not in _PLAIN_COMPRESSIONS
-        or page.predictor not in _PLAIN_PREDICTORS
-        or page.photometric == _YCBCR
-    ):
-        return _decode_compressed(data, page, number)
-    image: Image = page.asarray()
-    return _expand(page, np.moveaxis(image, 0, -1) if page.planarconfig == _SEPARATE_PLANES else image)
+def _orientation(page: Page) -> int:
+    found = page.wholes(ORIENTATION)
+    return _exif.valid(found[0]) if len(found) == 1 else UPRIGHT
 
 
-def _check_extent(data: Bytes, page: Any) -> None:
-    # tifffile fills missing strips and tiles with zeros.
-    spans = list(zip(page.dataoffsets, page.databytecounts, strict=True))
-    complete = len(spans) == math.prod(page.chunked)
-    if not complete or any(count < 1 or offset + count > len(data) for offset, count in spans):
-        raise FormatError("is cut short: copy or export it again")
-    if page.compression == _UNCOMPRESSED and sum(page.databytecounts) < page.size * page.bitspersample // 8:
-        raise FormatError("is cut short: copy or export it again")
-
-
-def _decode_compressed(data: bytes, page: Any, number: int) -> Image:
-    # OpenCV multiplies colour by alpha, and inverts white-is-zero images only if they have 8 bits.
-    if page.extrasamples or page.photometric == _WHITE_IS_ZERO or page.dtype.kind not in "uif":
-        raise FormatError("has a compression that cannot be read here: save it uncompressed or as PNG")
-    return _opencv.decode(data if _orientation(page) == UPRIGHT else _without_orientation(data, page), number)
-
-
-def _orientation(page: Any) -> int:
-    return _exif.valid(page.tags[_ORIENTATION].value) if _ORIENTATION in page.tags else UPRIGHT
-
-
-def _without_orientation(data: bytes, page: Any) -> bytes:
-    """Set the orientation tag to 1, because OpenCV turns TIFF images by it."""
-    tag = page.tags[_ORIENTATION]
-    start, end = tag.valueoffset, tag.valueoffset + tag.valuebytecount
-    value = UPRIGHT.to_bytes(end - start, "little" if page.parent.byteorder == "<" else "big")
-    return data[:start] + value + data[end:]
-
-
-def _expand(page: Any, image: Image) -> Image:
+def _pixels(page: Page) -> Image:
+    if not is_plain(page) or page.photometric == _YCBCR:
+        places(page)  # refuses what is cut short
+        return _decode_compressed(page)
+    image = pixels(page)
+    if page.bits == 1:
+        image = image * np.uint8(255)
     if page.photometric == _PALETTE:
-        colours: Image = page.colormap.T
+        colours = page.values(COLOUR_MAP).reshape(3, -1).T
         if colours.max() > 255:  # 16 bits by the standard, but some write 8
             colours = colours >> 8
-        image = colours.astype(np.uint8)[image]
-    elif image.ndim == 3:
+        image = colours.astype(np.uint8)[image[..., 0]]
+    else:
         image = image[..., :3] if page.photometric == _RGB else image[..., 0]
-    if image.dtype == bool:
-        image = image.astype(np.uint8) * np.uint8(255)
     if page.photometric == _WHITE_IS_ZERO and image.dtype.kind == "u":
         image = np.iinfo(image.dtype).max - image
     return image
 
 
-@contextmanager
-def readable_page(data: Bytes) -> Iterator[Any]:
-    """Open the page that holds the image if its strips or tiles can be decoded one by one; else None."""
-    with _page(data) as page:
-        _check_extent(data, page)
-        plain = (
-            page.compression in _PLAIN_COMPRESSIONS
-            and page.predictor in _PLAIN_PREDICTORS
-            and page.photometric in (_BLACK_IS_ZERO, _RGB)
-            and page.planarconfig != _SEPARATE_PLANES
-            and page.bitspersample >= 8
-            and not page.extrasamples
-        )
-        yield page if plain else None
+def _decode_compressed(page: Page) -> Image:
+    # OpenCV multiplies colour by alpha, and inverts white-is-zero images only if they have 8 bits.
+    kind = page.dtype.kind if page.dtype is not None and page.bits > 1 else ""
+    if page.compression not in _BY_OPENCV or page.extra or page.photometric == _WHITE_IS_ZERO or not kind:
+        raise FormatError("has a compression that cannot be read here: save it uncompressed or as PNG")
+    return _opencv.decode(_alone(page), _header(page))
 
 
-def is_raw(data: Bytes) -> bool:
-    """Tell whether a TIFF is a camera raw file: CR2, DNG or another one with samples of a sensor."""
-    with _opened(data) as images:
-        return _is_raw(data, images)
+def _alone(page: Page) -> bytes:
+    """A file whose only page is this one, with orientation 1, since OpenCV turns TIFF images by it."""
+    data = bytearray(page.data[:])
+    is_big = page.data[2:4] in (b"+\0", b"\0+")
+    form = page.order + ("Q" if is_big else "I")
+    struct.pack_into(form, data, 8 if is_big else 4, page.place)
+    struct.pack_into(form, data, page.link, 0)
+    turned = page.entries.get(ORIENTATION)
+    if turned is not None and turned.kind == _SHORT:
+        struct.pack_into(page.order + "H", data, turned.where, UPRIGHT)
+    return bytes(data)
 
 
-def raw_end(data: Bytes) -> int:
-    """Return the offset behind the last pixel of any image of a camera raw file."""
-    with _opened(data) as images:
-        return max(_end(image.page) for image in images)
+def _page(data: Bytes) -> Page:
+    """The page that holds the image."""
+    found = _images(data)
+    _check_choice(data, found)
+    _check_kind(found[0].page)
+    return found[0].page
 
 
-@contextmanager
-def raw_page(data: Bytes) -> Iterator[Any]:
-    """Open the page of a DNG that holds the sensor's samples; None if the file is no DNG or has no such page."""
-    with _opened(data) as images:
-        samples = [
-            image.page for image in images if image.page.photometric in _SENSOR_KINDS and not image.page.is_reduced
-        ]
-        is_dng = _DNG_VERSION in images[0].page.tags
-        yield max(samples, key=lambda page: page.imagewidth * page.imagelength) if is_dng and samples else None
-
-
-def same_size_pages(data: Bytes) -> int:
-    """Return how many full-size images a TIFF has if all have the size of the first page, else 1."""
-    with _opened(data) as images:
-        full = [image.page for image in images if not image.page.is_reduced]
-        sizes = {(page.imagewidth, page.imagelength) for page in full}
-        return len(full) if len(sizes) == 1 and len(full) == len(images) else 1
-
-
-def page_header(data: Bytes, number: int) -> Header:
-    """Return the header of one of several pages of the same size, counted from 0."""
-    with _opened(data) as images:
-        _check_kind(images[number].page)
-        return _header(images[number].page)
-
-
-def decode_page(data: bytes, number: int) -> Image:
-    """Return the pixels of one of several pages of the same size, counted from 0."""
-    with _opened(data) as images:
-        _check_kind(images[number].page)
-        return _pixels(data, images[number].page, number)
-
-
-class _Named(NamedTuple):
-    """One image of a file, and where it is."""
-
-    place: str
-    page: Any
-
-    def __str__(self) -> str:
-        reduced = " thumbnail" if self.page.is_reduced else ""
-        return f"{self.place}: {self.page.imagewidth}x{self.page.imagelength}{reduced}"
-
-
-@contextmanager
-def _page(data: Bytes) -> Iterator[Any]:
-    """Open the page that holds the image."""
-    with _opened(data) as images:
-        _check_choice(data, images)
-        _check_kind(images[0].page)
-        yield images[0].page
-
-
-@contextmanager
-def _opened(data: Bytes) -> Iterator[list[_Named]]:
-    """Open all images of a file. Any failure inside tifffile means a damaged file."""
-    import tifffile
-
-    file = BytesIO(data) if isinstance(data, bytes) else data
-    file.seek(0)
+def _images(data: Bytes) -> list[Named]:
     try:
-        with tifffile.TiffFile(cast(IO[bytes], file)) as tiff:
-            yield _images(tiff)
-    except (FormatError, MemoryError):
-        raise
-    except Exception as error:  # tifffile raises whatever its arithmetic runs into
+        return images(data)
+    except (struct.error, LookupError, ValueError, OverflowError) as error:
         raise FormatError("is a damaged TIFF: copy or export it again") from error
 
 
-def _images(tiff: Any) -> list[_Named]:
-    """Return all pages, then their SubIFDs."""
-    pages = [_Named(f"page {i}", page) for i, page in enumerate(tiff.pages, 1)]
-    subs = [_Named(f"SubIFD of {place}", sub) for place, page in pages for sub in page.pages or ()]
-    if len(subs) < sum(len(page.subifds or ()) for _, page in pages):  # tifffile skips those outside the file
-        raise FormatError("is cut short: copy or export it again")
-    return pages + subs
-
-
-def _check_choice(data: Bytes, images: list[_Named]) -> None:
+def _check_choice(data: Bytes, found: list[Named]) -> None:
     """Refuse a file unless its first page is clearly the image."""
-    named = ", ".join(map(str, images[:_MOST_NAMED]))
-    if len(images) > _MOST_NAMED:
-        named += f" and {len(images) - _MOST_NAMED} more"
-    first = images[0].page
-    if _is_raw(data, images):
+    named = ", ".join(map(str, found[:_MOST_NAMED]))
+    if len(found) > _MOST_NAMED:
+        named += f" and {len(found) - _MOST_NAMED} more"
+    first = found[0].page
+    if _is_raw(data, found):
         raise FormatError(f"is a camera raw file ({named}): give it alone, or split it first with dualpix split")
-    if first.is_reduced and len(images) == 1:
+    if first.is_reduced and len(found) == 1:
         raise FormatError(f"holds only a thumbnail ({named}): export the full image")
-    if first.is_reduced or sum(not image.page.is_reduced for image in images) > 1:
-        raise FormatError(f"holds {len(images)} images ({named}): save the one to use as a file of its own")
+    if first.is_reduced or sum(not image.page.is_reduced for image in found) > 1:
+        raise FormatError(f"holds {len(found)} images ({named}): save the one to use as a file of its own")
 
 
-def _is_raw(data: Bytes, images: list[_Named]) -> bool:
-    sensor = any(image.page.photometric in _SENSOR_KINDS for image in images)
-    return bool(data[8:10] == b"CR" or _DNG_VERSION in images[0].page.tags or sensor)
+def _is_raw(data: Bytes, found: list[Named]) -> bool:
+    sensor = any(image.page.photometric in _SENSOR_KINDS for image in found)
+    return bool(data[8:10] == b"CR" or _DNG_VERSION in found[0].page.entries or sensor)
 
 
-def _end(page: Any) -> int:
-    ends = [offset + count for offset, count in zip(page.dataoffsets, page.databytecounts, strict=False)]
-    return max(ends, default=0)
+def _end(page: Page) -> int:
+    ends = [0]
+    for starts, counts in ((STRIP_OFFSETS, STRIP_COUNTS), (TILE_OFFSETS, TILE_COUNTS)):
+        ends += (a + b for a, b in zip(page.wholes(starts), page.wholes(counts), strict=False))
+    return max(ends)
 
 
-def _check_kind(page: Any) -> None:
+def _check_kind(page: Page) -> None:
     """Refuse an image that is not grey, RGB or palette."""
     bits = (8,) if page.photometric == _PALETTE else (1, 8, 16, 32, 64)
-    if page.photometric not in _KINDS or page.bitspersample not in bits or page.dtype is None:
+    if page.photometric not in _KINDS or page.bits not in bits or page.dtype is None:
         raise FormatError("is neither grey, RGB nor 8-bit palette: convert it to grey or RGB")
-    alpha = len(page.extrasamples)
     stored = 3 if page.photometric in (_RGB, _YCBCR) else 1
-    if page.imagedepth != 1 or alpha > 1 or page.samplesperpixel - alpha != stored:
+    if page.number(DEPTH, 1) != 1 or page.extra > 1 or page.samples - page.extra != stored:
         raise FormatError("has an unusual number of channels: convert it to grey or RGB")

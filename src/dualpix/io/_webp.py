@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..types import Image
 from . import _exif, _opencv
-from ._format import Bytes, FormatError, Header
+from ._format import Bytes, FormatError, Header, unpack
 
 MAGIC = re.compile(rb"RIFF.{4}WEBP", re.DOTALL)
 
@@ -33,10 +33,10 @@ def header(data: Bytes) -> Header:
 
 def decode(data: bytes) -> Image:
     """Decode the pixels as stored."""
-    (size,) = struct.unpack_from("<I", data, 4)
+    (size,) = unpack("<I", data, 4)
     if size + 8 > len(data):
         raise FormatError("is cut short: copy or export it again")
-    return _opencv.decode(data)
+    return _opencv.decode(data, header(data))
 
 
 def exif(data: Bytes) -> bytes:
@@ -53,7 +53,7 @@ def _chunks(data: Bytes) -> Iterator[tuple[bytes, int, int]]:
     """Yield kind, start and end of the body of each complete chunk."""
     start = 12
     while start + 8 <= len(data):
-        kind, length = struct.unpack_from("<4sI", data, start)
+        kind, length = unpack("<4sI", data, start)
         end = start + 8 + length
         if end > len(data):
             return

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..files import read_text
 from ..types import Image, StrPath
 from .images import Pair, read_image, read_views
 from .orientation import as_stored
@@ -125,7 +126,7 @@ def known_range(left: StrPath, length: int) -> tuple[float, float] | None:
     """
     path = Path(left).with_name("calib.txt")
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_text(path, errors="replace")
     except FileNotFoundError:
         return None
     except OSError as error:

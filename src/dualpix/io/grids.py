@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..files import open_file
 from ..types import Shape, StrPath
+from ._npy import real_shape
 from .atomic import writing
 
 Array = npt.NDArray[Any]
@@ -59,7 +61,7 @@ class Grid:
                 shape, fortran, dtype = read(file)
             except Exception as error:  # the header is a Python literal, and numpy passes on any error of the parser
                 raise InputError(f"{path}: has a damaged NPY header: save it again") from error
-            if fortran or dtype.hasobject or not 2 <= len(shape) <= 3 or 0 in shape:
+            if fortran or dtype.hasobject or not real_shape(shape) or not 2 <= len(shape) <= 3 or 0 in shape:
                 kind = f"an array of shape {shape} and type {dtype}"
                 raise InputError(f"{path}: holds {kind}: save an HxW or HxWx3 array of numbers in C order")
             grid = cls(os.fspath(path), shape, dtype, file.tell())
@@ -126,7 +128,7 @@ def save(path: StrPath, values: Array) -> None:
 @contextmanager
 def _opened(path: str) -> Iterator[Any]:
     try:
-        with open(path, "rb", buffering=0) as file:
+        with open_file(path) as file:
             yield file
     except FileNotFoundError:
         raise InputError(f"{path}: no such file: check the path") from None

@@ -13,12 +13,12 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, ParameterError
+from ..files import parse_json, read_text
 from ..params.rules import Choice, Real, check, unknown_name
 from ..types import Map, StrPath
 
@@ -166,11 +166,11 @@ def _read(path: StrPath) -> object:
     try:
         if os.path.getsize(path) > FILE_BYTES:
             raise InputError(f"hints {path}: has more than {FILE_BYTES >> 20} MB: give fewer strokes")
-        found: object = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        found: object = parse_json(read_text(path, "utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"hints {path}: no such file: check the path") from None
     except OSError as error:
         raise InputError(f"hints {path}: cannot be read ({error.strerror}): give a JSON file") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InputError(f"hints {path}: is not JSON: give a list of strokes") from None
     return found

@@ -1,9 +1,8 @@
 """The description of a file for ``dualpix info``."""
 
-import json
-from pathlib import Path
 from typing import Any
 
+from ..files import parse_json, read_text
 from . import probe, raw
 from .captures import find_capture
 from .map_values import map_values, value_range
@@ -41,8 +40,8 @@ def file_record(path: str) -> dict[str, Any]:
 def json_record(path: str) -> dict[str, Any] | None:
     """Describe the sidecar of a map or of ``dualpix split``; None if the file is something else."""
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = parse_json(read_text(path))
+    except (OSError, ValueError):
         return None
     if not isinstance(found, dict) or "dualpix" not in found:
         return None

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..types import Map
 from . import _dynamic_depth
-from ._reader import ImageInfo, mapped
+from ._reader import ImageInfo, file_bytes
 from .layers import finite_range
 from .maps import read_map
 from .recorded import read_recorded, unit_of
@@ -27,7 +27,7 @@ def map_values(path: str, found: ImageInfo, sidecar: dict[str, Any] | None) -> d
 
 def _depth_inside(path: str, sidecar: dict[str, Any] | None) -> dict[str, Any]:
     """What a photo tells about the depth in it. The sidecar has the range."""
-    if not _dynamic_depth.is_inside(mapped(path)):
+    if not _dynamic_depth.is_inside(file_bytes(path)):
         return {}
     found = (sidecar.get("depth") or sidecar.get("disparity")) if sidecar else None
     if not isinstance(found, dict) or sidecar is None:

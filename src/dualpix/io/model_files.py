@@ -2,21 +2,18 @@
 
 from typing import Any
 
-from ..errors import InputError
 from . import _glb, _ply
-from ._format import FormatError
-from ._reader import mapped
+from ._format import matches, reading
+from ._reader import file_bytes
 
 
 def model_record(path: str) -> dict[str, Any] | None:
     """Describe a point cloud or a mesh; None if the file is something else."""
-    data = mapped(path)
+    data = file_bytes(path)
     for model in (_ply, _glb):
-        if model.MAGIC.match(data):
-            try:
+        if matches(model.MAGIC, data):
+            with reading(path):
                 return {"path": path, **model.describe(data)}
-            except FormatError as error:
-                raise InputError(f"{path}: {error}") from None
     return None
 
 

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, ParameterError
 from ..types import Image, Pair, StrPath, same_size
 from . import _jpeg, _mpo, _tiff, raw
-from ._format import Bytes, FormatError
-from ._reader import CANON_RAW, ImageInfo, check_pixels, mapped, probe
+from ._format import Bytes, FormatError, matches, reading
+from ._reader import CANON_RAW, ImageInfo, check_pixels, file_bytes, probe
 from .captures import find_capture, read_capture
 from .images import as_image, load_image, read_views, resampled
 from .orientation import as_stored, swaps_axes, upright
 from .srgb import display
 
-__all__ = ["LAYOUTS", "SIDES", "app_right", "files_of", "is_raw", "kind_of", "pages_info", "read_one", "read_pair"]
+__all__ = ["LAYOUTS", "SIDES", "app_right", "files_of", "kind_of", "pages_info", "read_one", "read_pair"]
 
 LAYOUTS = ("side-by-side", "top-bottom")
 SIDES = ("left", "right")
@@ -103,14 +103,12 @@ def read_one(
     kind = kind_of(path)
     if layout is not None and kind != "picture":
         raise InputError(f"{name}: is {_KINDS[kind]}, which holds two views by itself: leave out the layout")
-    try:
+    with reading(name):
         if kind == "raw":
             pair = _from_raw(name, first, guide is None)
         else:
             pair = _READERS[kind](name) if layout is None else _halves(name, layout)
             pair = _exchanged(pair) if first == "right" else pair
-    except FormatError as error:
-        raise InputError(f"{name}: {error}") from error
     pair = _doubted(pair)
     return pair if guide is None else with_guide(pair, guide)
 
@@ -126,7 +124,7 @@ def with_guide(pair: Pair, guide: StrPath | ArrayLike) -> Pair:
         If the guide cannot be read, or has another shape.
     """
     name = os.fspath(guide) if isinstance(guide, (str, os.PathLike)) else "guide"
-    if isinstance(guide, (str, os.PathLike)) and os.path.isfile(guide) and is_raw(mapped(guide)):
+    if isinstance(guide, (str, os.PathLike)) and kind_of(guide) == "raw":
         picture = upright(*raw.read_picture(guide))
     else:
         picture = load_image(guide, "guide")
@@ -140,22 +138,20 @@ def kind_of(path: StrPath) -> str:
     """Tell how a file or folder may hold two views: "raw", "mpo", "pages", "app", "folder" or "picture"."""
     if os.path.isdir(path):
         return "folder"
-    data = mapped(path)
-    try:
-        if is_raw(data):
+    data = file_bytes(path)
+    with reading(path):
+        if _is_raw(data):
             return "raw"
-        if _tiff.MAGIC.match(data) and _tiff.same_size_pages(data) == 2:
+        if matches(_tiff.MAGIC, data) and _tiff.same_size_pages(data) == 2:
             return "pages"
-        if _jpeg.MAGIC.match(data) and len(_views_of_mpo(data)) == 2:
+        if matches(_jpeg.MAGIC, data) and len(_views_of_mpo(data)) == 2:
             return "mpo"
-    except FormatError as error:
-        raise InputError(f"{path}: {error}") from error
     return "app" if _is_app(path) else "picture"
 
 
-def is_raw(data: Bytes) -> bool:
+def _is_raw(data: Bytes) -> bool:
     """Tell whether the bytes of a file are a camera raw file."""
-    return bool(data[4:12] == CANON_RAW or (_tiff.MAGIC.match(data) and _tiff.is_raw(data)))
+    return bool(data[4:12] == CANON_RAW or (matches(_tiff.MAGIC, data) and _tiff.is_raw(data)))
 
 
 def files_of(path: StrPath) -> dict[str, str]:
@@ -169,10 +165,9 @@ def files_of(path: StrPath) -> dict[str, str]:
 
 def pages_info(path: StrPath) -> ImageInfo:
     """Return what the header of the first of two pages says."""
-    try:
-        return ImageInfo(Path(path), "TIFF", **vars(_tiff.page_header(mapped(path), 0)))
-    except FormatError as error:
-        raise InputError(f"{path}: {error}") from error
+    data = file_bytes(path)
+    with reading(path):
+        return ImageInfo(Path(path), "TIFF", **vars(_tiff.page_header(data, 0)))
 
 
 # ---- one reader for each kind --------------------------------------------------------------------
@@ -191,17 +186,17 @@ def _from_raw(name: str, first: str | None, developed: bool) -> Pair:
 
 
 def _pages(name: str) -> Pair:
-    data = mapped(name)[:]
+    data = file_bytes(name)[:]
     head = _tiff.page_header(data, 0)
     check_pixels(name, head.width, head.height)
     return _paired(name, [as_image(_tiff.decode_page(data, number), name) for number in (0, 1)], head.orientation)
 
 
 def _mpo_views(name: str) -> Pair:
-    data = mapped(name)
+    data = file_bytes(name)
     found = _views_of_mpo(data)
     views = [data[place.start : place.end] for place in found]
-    head = _jpeg.header(views[0])
+    head = _jpeg.header(views[0])  # all of them have this size
     check_pixels(name, head.width, head.height)
     pair = _paired(name, [as_image(_jpeg.decode(view), name) for view in views], head.orientation)
     return replace(pair, notes=(f"{name}: {_UNTOLD}",)) if any(place.is_untold for place in found) else pair

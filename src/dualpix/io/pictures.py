@@ -5,11 +5,12 @@ import os
 from ..errors import OutputError
 from ..types import Image, StrPath
 from . import _jpeg, _metadata, _tiff
+from ._format import reading
 from ._metadata import Origin
-from ._reader import mapped
+from ._reader import file_bytes
 from .images import encode_png
 from .layers import eight_bits
-from .pairs import is_raw
+from .pairs import kind_of
 
 __all__ = ["Origin", "check_picture_path", "encode_picture", "origin"]
 
@@ -34,9 +35,11 @@ def origin(photo: StrPath, channels: int) -> Origin:
     channels
         1 or 3: a colour profile is for one of them.
     """
-    if os.path.isdir(photo) or is_raw(data := mapped(photo)):
+    if kind_of(photo) in ("folder", "raw"):
         return Origin()
-    return Origin(_metadata.profile(data, channels), _metadata.upright_exif(data))
+    data = file_bytes(photo)
+    with reading(photo):
+        return Origin(_metadata.profile(data, channels), _metadata.upright_exif(data))
 
 
 def encode_picture(path: StrPath, image: Image, kept: Origin | None = None) -> bytes | memoryview:

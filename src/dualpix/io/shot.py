@@ -9,8 +9,8 @@ from ..types import StrPath
 from . import _jpeg, _png, _tiff, _webp
 from ._boxes import find
 from ._exif import PREFIX, Tags, directory
-from ._format import Bytes, FormatError
-from ._reader import CANON_RAW, mapped, probe
+from ._format import Bytes, FormatError, matches, reading
+from ._reader import CANON_RAW, file_bytes, probe
 
 __all__ = ["Shot", "read_shot"]
 
@@ -113,7 +113,12 @@ def read_shot(path: StrPath) -> Shot:
     InputError
         If the file cannot be read. A file without such data gives an empty Shot.
     """
-    data = mapped(path)
+    data = file_bytes(path)
+    with reading(path):
+        return _read_shot(path, data)
+
+
+def _read_shot(path: StrPath, data: Bytes) -> Shot:
     found = _canon_raw(data) if data[4:12] == CANON_RAW else _shot(*_directories(_exif_block(data)))
     if found.pixel_pitch and not found.sensor_width:
         found = replace(found, sensor_width=_sensor_width(path, data, found.pixel_pitch))
@@ -123,7 +128,7 @@ def read_shot(path: StrPath) -> Shot:
 def _sensor_width(path: StrPath, data: Bytes, pitch: float) -> float | None:
     """The longer side of the sensor, mm, by the size of the picture itself. The first page of a raw file is another."""
     try:
-        if _tiff.MAGIC.match(data) and _tiff.is_raw(data):
+        if matches(_tiff.MAGIC, data) and _tiff.is_raw(data):
             return None
         info = probe(path)
     except (FormatError, InputError):
@@ -133,10 +138,10 @@ def _sensor_width(path: StrPath, data: Bytes, pitch: float) -> float | None:
 
 def _exif_block(data: Bytes) -> Bytes:
     """The TIFF structure that holds the EXIF data."""
-    if _tiff.MAGIC.match(data):
+    if matches(_tiff.MAGIC, data):
         return data
     readers = ((_jpeg.MAGIC, _jpeg.exif), (_png.MAGIC, _png.exif), (_webp.MAGIC, _webp.exif))
-    found = next((exif(data) for magic, exif in readers if magic.match(data)), b"")
+    found = next((exif(data) for magic, exif in readers if matches(magic, data)), b"")
     return found.removeprefix(PREFIX)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..files import parse_json, read_text
 from ..version import version
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def _read(path: str) -> dict[str, Any]:
     if not os.path.isfile(path):
         return {}
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        record = parse_json(read_text(path))
+    except (OSError, ValueError):
         return {}
     ours = isinstance(record, dict) and "dualpix" in record and isinstance(record.get("map"), str)
     return record if ours else {}

@@ -16,7 +16,9 @@ from ..ending import leftover
 from ..errors import InputError
 from ..types import Image, StrPath
 from ._extra import missing
+from ._format import reading
 from ._limit import too_large
+from ._reader import file_bytes
 from .atomic import writing
 
 __all__ = [
@@ -110,18 +112,18 @@ def _opened(path: StrPath) -> Iterator[tuple[Any, Any]]:
     check_pyav(path)
     import av
 
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file: check the path") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from None
-    with file:
+    data = file_bytes(path)
+    with reading(path):
         try:
-            with av.open(file) as container:
+            with av.open(data.file) as container:
                 if not container.streams.video:
                     raise InputError(f"{path}: holds no video: give a file with pictures")
-                yield container, container.streams.video[0]
+                stream = container.streams.video[0]
+                if stream.codec_context is None:
+                    raise InputError(
+                        f"{path}: is no video that can be read (unknown codec): convert it, or give frames"
+                    )
+                yield container, stream
         except av.error.FFmpegError as error:
             reason = str(error.strerror or error).splitlines()[0]
             raise InputError(f"{path}: is no video that can be read ({reason}): convert it, or give frames") from None

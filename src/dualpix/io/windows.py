@@ -4,21 +4,20 @@ Uncompressed TIFF and .npy files are read directly, tiled or striped TIFF files 
 touches, Zarr folders by chunks (extra `tiles`). Any other file, and an array, is read whole once and kept as .npy.
 """
 
-import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..errors import InputError
 from ..types import Image, Shape, StrPath
-from . import _tiff
+from . import _tiff, _tiff_pieces
 from ._extra import missing
-from ._format import UPRIGHT, FormatError
+from ._format import UPRIGHT, Bytes, matches, reading
 from ._limit import too_large
-from ._reader import mapped, probe
+from ._reader import file_bytes, probe
 from .grids import Grid, save
 from .images import as_image, load_stored
 
@@ -74,25 +73,20 @@ class Pieces:
 
     def window(self, rows: slice, columns: slice) -> Image:
         """A part of it."""
-        import tifffile
-
-        top, left = rows.start, columns.start
-        with tifffile.TiffFile(self.path) as tiff:
-            page = tiff.pages[0]
-            part = np.empty((rows.stop - top, columns.stop - left, *self.shape[2:]), page.dtype)
-            for number in _touched(page, rows, columns):
-                tiff.filehandle.seek(page.dataoffsets[number])
-                data = tiff.filehandle.read(page.databytecounts[number])
-                pixels, place, _ = page.decode(data, number)
-                assert pixels is not None  # no piece is empty
-                y, x = place[2], place[3]
-                pixels = pixels[0] if part.ndim == 3 else pixels[0, ..., 0]
-                above, before = max(y, top), max(x, left)
+        data = file_bytes(self.path)
+        with reading(self.path):
+            page = _tiff.readable_page(data)
+            if page is None or page.dtype is None or (page.height, page.width) != self.shape[:2]:
+                raise InputError(f"{self.path}: has changed while it was read: keep it until the end")
+            part = np.empty((rows.stop - rows.start, columns.stop - columns.start, page.samples), page.dtype)
+            layout, (starts, counts) = _tiff_pieces.Layout.of(page), _tiff_pieces.places(page)
+            for number in _touched(layout, rows, columns):
+                pixels, y, x, _ = _tiff_pieces.piece(page, layout, number, int(starts[number]), int(counts[number]))
+                above, before = max(y, rows.start), max(x, columns.start)
                 below, behind = min(y + pixels.shape[0], rows.stop), min(x + pixels.shape[1], columns.stop)
-                part[above - top : below - top, before - left : behind - left] = pixels[
-                    above - y : below - y, before - x : behind - x
-                ]
-        return as_image(part, self.path)
+                inside = pixels[above - y : below - y, before - x : behind - x]
+                part[above - rows.start :, before - columns.start :][: inside.shape[0], : inside.shape[1]] = inside
+        return as_image(part if len(self.shape) == 3 else part[..., 0], self.path)
 
 
 @dataclass(frozen=True)
@@ -168,12 +162,12 @@ def by_windows(picture: StrPath | Image) -> Picture | None:
     path = os.path.abspath(picture)
     if os.path.isdir(path) and is_zarr(path):
         return _zarr(path)
-    data = mapped(picture)
+    data = file_bytes(picture)
     if data[:6] == _NPY:
         grid = Grid.of_npy(path)
         as_image(np.zeros((1, 1, *grid.shape[2:]), grid.dtype), path)  # refuses other types and channels
         return Plain(grid)
-    return _tiff_picture(path, data) if _tiff.MAGIC.match(data) else None
+    return _tiff_picture(path, data) if matches(_tiff.MAGIC, data) else None
 
 
 def is_zarr(path: str) -> bool:
@@ -196,32 +190,27 @@ def _zarr(path: str) -> Picture:
     return Chunks(path, tuple(map(int, array.shape)))
 
 
-def _tiff_picture(path: str, data: Any) -> Picture | None:
-    try:
-        with _tiff.readable_page(data) as page:
-            if page is None:
-                return None
-            _check_upright(path, _tiff.header(data).orientation)
-            rest = (3,) if page.samplesperpixel == 3 else ()
-            shape = (int(page.imagelength), int(page.imagewidth), *rest)
-            if page.is_contiguous:
-                dtype = page.dtype.newbyteorder(page.parent.byteorder)
-                return Plain(Grid(path, shape, dtype, page.dataoffsets[0]))
-            piece = math.prod(page.tile if page.is_tiled else (page.rowsperstrip, page.imagewidth))
-            fits = piece * page.samplesperpixel * page.dtype.itemsize <= LARGEST_PIECE
-            return Pieces(path, shape) if fits else None
-    except FormatError as error:
-        raise InputError(f"{path}: {error}") from error
+def _tiff_picture(path: str, data: Bytes) -> Picture | None:
+    with reading(path):
+        page = _tiff.readable_page(data)
+        if page is None or page.dtype is None:
+            return None
+        _check_upright(path, _tiff.header(data).orientation)
+        shape = (page.height, page.width, *((3,) if page.samples == 3 else ()))
+        start = _tiff_pieces.contiguous(page)
+        if start is not None:
+            return Plain(Grid(path, shape, page.dtype, start))
+        layout = _tiff_pieces.Layout.of(page)
+        fits = layout.rows * layout.columns * layout.samples * page.dtype.itemsize <= LARGEST_PIECE
+        return Pieces(path, shape) if fits else None
 
 
-def _touched(page: Any, rows: slice, columns: slice) -> list[int]:
+def _touched(layout: _tiff_pieces.Layout, rows: slice, columns: slice) -> list[int]:
     """The numbers of the tiles or strips that a window touches."""
-    height, width = page.tile[-2:] if page.is_tiled else (page.rowsperstrip, page.imagewidth)
-    across = -(-page.imagewidth // width)
     return [
-        y * across + x
-        for y in range(rows.start // height, -(-rows.stop // height))
-        for x in range(columns.start // width, -(-columns.stop // width))
+        y * layout.across + x
+        for y in range(rows.start // layout.rows, -(-rows.stop // layout.rows))
+        for x in range(columns.start // layout.columns, -(-columns.stop // layout.columns))
     ]
 
 

@@ -16,7 +16,7 @@ from ..types import Map, Parabolas, Planes, as_row
 from .grey import DETAIL_REACH, detail
 from .search import Span
 from .subpixel import HISTEQ_BIAS
-from .window import block_side, block_taps
+from .window import block_side, block_taps, window_reach
 
 Views = tuple[Map, Map]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, ParameterError
+from ..files import read_text
 from .model import Params, known
 from .presets import DEFAULT_PRESET, complete, preset, resolve
 from .rules import check, refusal
@@ -77,7 +78,7 @@ def chosen(
 
 def _read_toml(path: str | Path) -> dict[str, Any]:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # Windows editors begin a file with a byte order mark
+        text = read_text(path, "utf-8-sig")  # Windows editors begin a file with a byte order mark
     except FileNotFoundError:
         raise InputError(f"config {path}: no such file: check the path") from None
     except OSError as error:
@@ -91,3 +92,5 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(f"config {path} is not TOML: {error}".replace("at end of document", end)) from None
     except RecursionError:
         raise InputError(f"config {path} is nested too deep: give flat name = value lines") from None
+    except ValueError:  # Python refuses whole numbers of more than 4300 digits
+        raise InputError(f"config {path} holds a number with too many digits: shorten it") from None

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..camera.optics import Optics
 from ..errors import OutputError
+from ..files import parse_json, read_text
 from ..io import OutputSet, encode_map, encode_png, output_folder
 from ..io.sidecar import SIGN, statistics, to_json
 from ..params.rules import Whole, check
@@ -95,7 +96,7 @@ def _is_there(place: Path, recipe: Recipe) -> bool:
     if not any((place / name).exists() for name in NAMES):
         return False
     try:
-        found = json.loads((place / NAMES[-1]).read_text(encoding="utf-8"))["scene"]
+        found = parse_json(read_text(place / NAMES[-1]))["scene"]
     except (OSError, ValueError, KeyError, TypeError):
         found = None
     if found != json.loads(to_json(recipe.record())) or not all((place / name).exists() for name in NAMES):

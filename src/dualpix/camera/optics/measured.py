@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ...files import open_file
 from ...types import StrPath
 from .spot import Kernel, SampledSpot, Samples, Spots
 
@@ -86,7 +87,7 @@ def read_measured(left: StrPath, right: StrPath, grid: tuple[int, int] | None = 
 
 def _load(path: StrPath) -> npt.NDArray[Any]:
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file: check the path") from None

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...types import Image, StrPath
-from .. import _opencv, _tiff
+from .. import _tiff
 from .._extra import missing
-from .._format import FormatError
-from .._reader import check_pixels, mapped
+from .._format import FormatError, matches, reading
+from .._reader import check_pixels, file_bytes
 from .levels import Levels, dng_levels
 
 if TYPE_CHECKING:
@@ -130,10 +130,10 @@ def size(path: StrPath) -> tuple[int, int]:
     check_installed(path)
     import rawpy
 
+    file_bytes(path)  # refuses a pipe
     raw = rawpy.RawPy()
     try:
-        with _opencv.quiet():
-            raw.open_file(os.fspath(path))
+        raw.open_file(os.fspath(path))
         return raw.sizes.height, raw.sizes.width
     except (rawpy.LibRawError, OSError, RuntimeError) as error:
         raise InputError(f"{path}: {_DAMAGED}") from error
@@ -181,23 +181,27 @@ def check_installed(path: StrPath) -> None:
 
 def _bytes(path: StrPath) -> bytes:
     check_installed(path)
-    return mapped(path)[:]
+    return file_bytes(path)[:]
 
 
 @contextmanager
 def _unpacked(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
-    """Open one frame of a raw file. What goes wrong inside LibRaw is one sentence."""
+    """Open one frame of a raw file. What goes wrong is one sentence."""
+    with reading(name), _by_libraw(name, data, number) as raw:
+        yield raw
+
+
+@contextmanager
+def _by_libraw(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
     import rawpy
 
     raw = rawpy.RawPy()
     try:
         raw.set_unpack_params(shot_select=number)  # before the file is opened
-        with _opencv.quiet():
-            raw.open_buffer(BytesIO(data))
+        raw.open_buffer(BytesIO(data))
         check_pixels(name, raw.sizes.raw_width, raw.sizes.raw_height)
-        with _opencv.quiet():
-            raw.unpack()
-        _check_complete(data)
+        _check_complete(data)  # before LibRaw prints what is missing
+        raw.unpack()
         yield raw
     except rawpy.LibRawRequestForNonexistentImageError:
         raise NoSecondFrame(f"{name}: {_SWITCH_ON}") from None
@@ -205,8 +209,6 @@ def _unpacked(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
         raise InputError(
             f"{name}: LibRaw finds no raw picture that it can read: copy it again, or convert it to DNG"
         ) from None
-    except FormatError as error:
-        raise InputError(f"{name}: {error}") from None
     except (rawpy.LibRawUnsufficientMemoryError, MemoryError):
         raise InputError(f"{name}: does not fit in memory: close other programs") from None
     except (rawpy.LibRawError, OSError, RuntimeError) as error:
@@ -217,7 +219,7 @@ def _unpacked(name: str, data: bytes, number: int) -> "Iterator[rawpy.RawPy]":
 
 def _check_complete(data: bytes) -> None:
     """Refuse a file whose pixels end beyond its end. LibRaw fills the rest with zeros."""
-    if _tiff.MAGIC.match(data) and _tiff.raw_end(data) > len(data):
+    if matches(_tiff.MAGIC, data) and _tiff.raw_end(data) > len(data):
         raise FormatError(_DAMAGED)
 
 
@@ -242,11 +244,11 @@ def _sites(raw: "rawpy.RawPy") -> npt.NDArray[Any]:
 
 def _levels(raw: "rawpy.RawPy", data: bytes) -> tuple[Levels, ...]:
     """Black and white: of all samples for a DNG, of this frame for other files."""
-    if _tiff.MAGIC.match(data):
-        with _tiff.raw_page(data) as page:
-            if page is not None:
-                corner = raw.sizes.top_margin, raw.sizes.left_margin
-                return dng_levels(page, corner, raw.raw_image_visible.shape)
+    if matches(_tiff.MAGIC, data):
+        page = _tiff.raw_page(data)
+        if page is not None:
+            corner = raw.sizes.top_margin, raw.sizes.left_margin
+            return dng_levels(page, corner, raw.raw_image_visible.shape)
     black = np.array(raw.black_level_per_channel, np.float64)[_sites(raw)]
     white = [float(level) for level in (raw.white_level, *(raw.camera_white_level_per_channel or ())) if level > 0]
     return (Levels(black, min(white, default=65535.0)),)

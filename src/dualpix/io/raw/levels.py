@@ -5,12 +5,12 @@ samples, not of four colours. So the tags are read here.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._format import FormatError
+from .._tiff_pages import Page
 
 Values = npt.NDArray[np.float64]
 
@@ -56,8 +56,8 @@ class Levels:
         return float(self.black.mean())
 
 
-def dng_levels(page: Any, corner: tuple[int, int], shape: tuple[int, ...]) -> tuple[Levels, ...]:
-    """The levels of every sample of a raw page of a DNG, opened by tifffile.
+def dng_levels(page: Page, corner: tuple[int, int], shape: tuple[int, ...]) -> tuple[Levels, ...]:
+    """The levels of every sample of a raw page of a DNG.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def dng_levels(page: Any, corner: tuple[int, int], shape: tuple[int, ...]) -> tu
         First row and column, height and width of the picture that LibRaw returns. It begins at an even row and column,
         even if the active area, from which the tags count, does not.
     """
-    samples = int(page.samplesperpixel)
+    samples = page.samples
     rows, columns = _two(_numbers(page, _REPEAT, [1, 1]))
     if not (1 <= rows <= _MOST_REPEAT and 1 <= columns <= _MOST_REPEAT):
         raise FormatError(_DAMAGED)
     black = _numbers(page, _BLACK, [0.0] * (rows * columns * samples))
     if black.size == 1 and rows * columns * samples > 1:  # one level for all
         black = np.full(rows * columns * samples, black[0])
-    white = _numbers(page, _WHITE, [2.0**page.bitspersample - 1])
+    white = _numbers(page, _WHITE, [2.0**page.bits - 1])
     top, left = _two(_numbers(page, _ACTIVE, [0, 0])[:2])
     down, across = corner[0] - top, corner[1] - left
     deltas = [_numbers(page, _DELTA_V, [])[down:][: shape[0]], _numbers(page, _DELTA_H, [])[across:][: shape[1]]]
@@ -87,18 +87,17 @@ def dng_levels(page: Any, corner: tuple[int, int], shape: tuple[int, ...]) -> tu
     return tuple(Levels(black[..., k], float(white[min(k, white.size - 1)]), by_column, by_row) for k in range(samples))
 
 
-def _numbers(page: Any, tag: int, default: list[float]) -> Values:
-    """The numbers of a tag. tifffile returns rationals as numerator and denominator, one after the other."""
-    if tag not in page.tags:
+def _numbers(page: Page, tag: int, default: list[float]) -> Values:
+    """The numbers of a tag."""
+    found = page.values(tag)
+    if not len(found):
         return np.array(default, np.float64)
-    found = page.tags[tag]
-    try:
-        numbers = np.atleast_1d(np.array(found.value, np.float64))
-    except (TypeError, ValueError) as error:  # text, for example
-        raise FormatError(_DAMAGED) from error
-    if found.dtype in (5, 10):
+    if found.dtype.kind not in "uif":
+        raise FormatError(_DAMAGED)
+    numbers = found.astype(np.float64)
+    if numbers.ndim == 2:  # numerator and denominator
         with np.errstate(divide="ignore", invalid="ignore"):
-            numbers = numbers[0::2] / numbers[1::2]
+            numbers = numbers[:, 0] / numbers[:, 1]
     if not np.isfinite(numbers).all():
         raise FormatError(_DAMAGED)
     return numbers
