@@ -5,7 +5,10 @@
 #include <cstdint>
 
 // One binary for every x86-64: hot functions are compiled for several instruction sets, and one is chosen at load time.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+// Sanitizers start after that choice, so they get one version only.
+#if defined(DUALPIX_SANITIZE)
+#define DUALPIX_CLONES
+#elif defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define DUALPIX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #elif defined(__x86_64__) && defined(__gnu_linux__)
 #define DUALPIX_CLONES __attribute__((target_clones("default", "avx2")))
