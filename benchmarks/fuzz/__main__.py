@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -67,7 +69,8 @@ def main() -> int:
     seconds = options.seconds if options.seconds or options.inputs else 60.0
     kinds = tuple(options.only or [*KINDS, KERNELS])
     sanitized = "san" in os.environ.get("LD_PRELOAD", "")
-    run = Run(options.seed, kinds, options.processes, enforced=not sanitized)
+    guided = start_guided(options, seconds) if seconds and not options.only else None
+    run = Run(options.seed, kinds, max(1, options.processes - (guided is not None)), enforced=not sanitized)
     found = Found(options.found, options.seed, kinds)
     start = time.monotonic()
     for report in run.reports(options.inputs, seconds):
@@ -80,7 +83,17 @@ def main() -> int:
     if options.json:
         record = {"inputs": dict(run.counts), "findings": [[*key, n] for key, n in found.counts.items()], "seconds": lasted}
         options.json.write_text(json.dumps(record, indent=2) + "\n")
-    return 1 if total else 0
+    failed = guided is not None and guided.wait() != 0
+    return 1 if total or failed else 0
+
+
+def start_guided(options: argparse.Namespace, seconds: float) -> subprocess.Popen[bytes] | None:
+    """Fuzz the readers with atheris in another process, at the same time."""
+    if importlib.util.find_spec("atheris") is None:
+        print("atheris is not installed (pip install 'dualpix[fuzz]'): mutations are not guided by coverage", flush=True)
+        return None
+    line = [sys.executable, "-m", "fuzz.guided", f"--seconds={seconds}", f"--seed={options.seed}", f"--found={options.found}"]
+    return subprocess.Popen(line)
 
 
 if __name__ == "__main__":

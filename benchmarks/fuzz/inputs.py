@@ -12,6 +12,7 @@ from typing import NamedTuple
 from dualpix.errors import DualpixError
 
 from . import kernels
+from .crafted import CRAFTED
 from .mutate import mutated
 from .oracle import Limits, Told, judge
 from .targets import KINDS, Reader, seeds
@@ -30,8 +31,11 @@ class Input(NamedTuple):
 
 
 def number(index: int, seed: int, kinds: tuple[str, ...]) -> Input:
-    """Input `index` of a run."""
+    """Input `index` of a run. First come the crafted files and the corpus as it is, each for all of its readers."""
     name = f"{seed}-{index}"
+    if index < len(unchanged(kinds)):
+        kind, reader, make = unchanged(kinds)[index]
+        return Input(kind, reader, make(), name)
     random = Random(name)
     kind = random.choices(kinds, weights(kinds))[0] if len(kinds) > 1 else kinds[0]
     if kind == KERNELS:
@@ -39,6 +43,19 @@ def number(index: int, seed: int, kinds: tuple[str, ...]) -> Input:
     files = files_of(kind)
     data = mutated(random.choice(files), files, random)
     return Input(kind, random.choice(KINDS[kind].readers), data, name)
+
+
+@cache
+def unchanged(kinds: tuple[str, ...]) -> list[tuple[str, Reader, Callable[[], bytes]]]:
+    """Files that are not mutated, and their readers."""
+    crafted = [(kind, cache(make)) for kind, make in CRAFTED.values()]
+    corpus = [(kind, partial(bytes, data)) for kind in KINDS for data in files_of(kind)]
+    return [
+        (kind, reader, make)
+        for kind, make in (*crafted, *corpus)
+        if kind in kinds
+        for reader in dict.fromkeys(KINDS[kind].readers)
+    ]
 
 
 @cache

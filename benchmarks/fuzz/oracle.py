@@ -80,12 +80,14 @@ def judge(work: Callable[[Told], None], limits: Limits, clean: tuple[type[Except
 
 def _unclear(error: Exception) -> tuple[str, str] | None:
     """What is wrong with the sentence of an error."""
-    said = in_words(error) if isinstance(error, DualpixError) else str(error)
+    if not isinstance(error, DualpixError):
+        return None
+    said = in_words(error)
     if not said.strip():
         return "error without a sentence", repr(error)
     if "\n" in said or any(ord(letter) < 32 or ord(letter) == 127 for letter in said):
         return f"control characters in a sentence at {_where(error)}", repr(said)
-    if isinstance(error, DualpixError) and "do not fit in memory" in said:
+    if "do not fit in memory" in said:
         return f"out of memory at {_where(error)}", said
     return None
 

@@ -60,6 +60,7 @@ class Worker:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if enforced:
             null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
             os.dup2(null, 2)
             used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESSES, used + ADDRESSES))
