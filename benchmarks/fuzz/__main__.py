@@ -48,7 +48,9 @@ class Found:
         path.write_bytes(given.data)
         reader = given.reader.__name__ if given.reader else KERNELS
         note = {"reader": reader, "seed": given.seed, "finding": report.name, "details": report.details}
-        path.with_name(path.name + ".txt").write_text("\n".join(f"{key}: {value}" for key, value in note.items()) + "\n")
+        path.with_name(path.name + ".txt").write_text(
+            "\n".join(f"{key}: {value}" for key, value in note.items()) + "\n"
+        )
         return path
 
 
@@ -77,11 +79,19 @@ def main() -> int:
         found.add(report)
     lasted = time.monotonic() - start
     for kind in kinds:
-        print(f"{kind:16} {run.counts[kind]:8} inputs {sum(n for (k, _), n in found.counts.items() if k == kind):6} findings")
+        print(
+            f"{kind:16} {run.counts[kind]:8} inputs {sum(n for (k, _), n in found.counts.items() if k == kind):6} findings"
+        )
     total = sum(found.counts.values())
-    print(f"{total} of {run.done} inputs with anything but a clean error or a right result, in {lasted:.0f} s, seed {options.seed}")
+    print(
+        f"{total} of {run.done} inputs with anything but a clean error or a right result, in {lasted:.0f} s, seed {options.seed}"
+    )
     if options.json:
-        record = {"inputs": dict(run.counts), "findings": [[*key, n] for key, n in found.counts.items()], "seconds": lasted}
+        record = {
+            "inputs": dict(run.counts),
+            "findings": [[*key, n] for key, n in found.counts.items()],
+            "seconds": lasted,
+        }
         options.json.write_text(json.dumps(record, indent=2) + "\n")
     failed = guided is not None and guided.wait() != 0
     return 1 if total or failed else 0
@@ -90,9 +100,18 @@ def main() -> int:
 def start_guided(options: argparse.Namespace, seconds: float) -> subprocess.Popen[bytes] | None:
     """Fuzz the readers with atheris in another process, at the same time."""
     if importlib.util.find_spec("atheris") is None:
-        print("atheris is not installed (pip install 'dualpix[fuzz]'): mutations are not guided by coverage", flush=True)
+        print(
+            "atheris is not installed (pip install 'dualpix[fuzz]'): mutations are not guided by coverage", flush=True
+        )
         return None
-    line = [sys.executable, "-m", "fuzz.guided", f"--seconds={seconds}", f"--seed={options.seed}", f"--found={options.found}"]
+    line = [
+        sys.executable,
+        "-m",
+        "fuzz.guided",
+        f"--seconds={seconds}",
+        f"--seed={options.seed}",
+        f"--found={options.found}",
+    ]
     return subprocess.Popen(line)
 
 

@@ -25,7 +25,9 @@ def jpeg_with_a_hidden_frame() -> bytes:
     true = bytearray(jpeg[start : start + 19])
     small, huge = bytes(true), bytes(true[:5]) + struct.pack(">HH", 20000, 20000) + bytes(true[9:])
     # After FF01 a wrong walker takes the two next bytes, FF C0, as a length and jumps over the true header.
-    return jpeg[:start] + b"\xff\x01" + huge + b"\xff\xfe" + struct.pack(">H", 2 + len(small)) + small + jpeg[start + 19 :]
+    return (
+        jpeg[:start] + b"\xff\x01" + huge + b"\xff\xfe" + struct.pack(">H", 2 + len(small)) + small + jpeg[start + 19 :]
+    )
 
 
 def deflate_tiff() -> bytes:

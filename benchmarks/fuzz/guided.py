@@ -17,7 +17,13 @@ import time
 from pathlib import Path
 from random import Random
 
-COVERED = ["dualpix.io", "dualpix.camera.lens_file", "dualpix.batches.manifest", "dualpix.params", "dualpix.evaluation.cache"]
+COVERED = [
+    "dualpix.io",
+    "dualpix.camera.lens_file",
+    "dualpix.batches.manifest",
+    "dualpix.params",
+    "dualpix.evaluation.cache",
+]
 WAIT = 25  # s for one input, on the clock
 
 
@@ -36,7 +42,15 @@ def main() -> int:
         notes.touch()
         while (rest := int(end - time.monotonic())) > 0:
             code = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", "from fuzz.guided import work; work()", folder, str(options.found)],
+                [
+                    sys.executable,
+                    "-W",
+                    "ignore",
+                    "-c",
+                    "from fuzz.guided import work; work()",
+                    folder,
+                    str(options.found),
+                ],
                 env=os.environ | {"FUZZ_SECONDS": str(rest), "FUZZ_SEED": str(options.seed + ended + 1)},
                 stdout=subprocess.DEVNULL,
                 stderr=log,

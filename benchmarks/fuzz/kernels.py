@@ -18,7 +18,32 @@ from .oracle import Told, Wrong
 
 SIDES = (1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40)
 VALUES = (0.0, -0.0, 1.0, -1.0, 255.0, 1e-45, -1e-38, 1e10, 3e38, -3e38, np.nan, np.inf, -np.inf)
-WHOLE = (0, 1, 2, 3, 5, 21, 64, 255, 256, 1023, 1024, 4095, 4096, -1, -2, -1000, 2**20, -(2**20), 2**30, 2**31 - 1, -(2**31), 2**31, 2**63, -(2**64))
+WHOLE = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    21,
+    64,
+    255,
+    256,
+    1023,
+    1024,
+    4095,
+    4096,
+    -1,
+    -2,
+    -1000,
+    2**20,
+    -(2**20),
+    2**30,
+    2**31 - 1,
+    -(2**31),
+    2**31,
+    2**63,
+    -(2**64),
+)
 # The time of a call grows with these, so they are refused or small.
 SMALL = {"iterations": 30, "count": 3000}
 Arguments = dict[str, Any]
@@ -74,7 +99,11 @@ def _to_plane(r: Draw) -> Arguments:
 def _match(r: Draw) -> Arguments:
     told = r.disparities() | {"taps": r.taps(), "subpixel": r.random.choice(list(_core.Subpixel)), "bias": r.map(21)}
     told |= {name: r.map() for name in ("left", "right", "alpha", "beta", "encc_left", "encc_right")}
-    told |= {"encc_window": r.random.choice((3, 5, 11, 1023)), "ratio_threshold": r.real(0.5, 1), "noise_floor": r.real(0, 1)}
+    told |= {
+        "encc_window": r.random.choice((3, 5, 11, 1023)),
+        "ratio_threshold": r.real(0.5, 1),
+        "noise_floor": r.real(0, 1),
+    }
     if r.random.random() < 0.4:
         tiles = [-(-side // _core.tile) for side in (r.h, r.w)]
         ranges = np.empty((*tiles, 2), np.int32)
@@ -88,12 +117,22 @@ def _condition(r: Draw) -> Arguments:
     for factor in (1, 2)[: r.random.choice((0, 1, 2))]:
         shape = (r.h, r.w) if factor == 1 else r.half()
         priors.append((r.map(*shape), r.map(*shape), factor, r.real(0.5, 1), r.real(0, 2)))
-    told = {"alpha": r.map(), "beta": r.map(), "divisor": r.map(r.w), "priors": priors, "invalid_threshold": r.real(0, 1)}
+    told = {
+        "alpha": r.map(),
+        "beta": r.map(),
+        "divisor": r.map(r.w),
+        "priors": priors,
+        "invalid_threshold": r.real(0, 1),
+    }
     return told | ({"vertex": r.map()} if r.random.random() < 0.5 else {})
 
 
 def _edge_weights(r: Draw) -> Arguments:
-    told = {"guide": r.map(), "weights": r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint16), "sigma": r.real(1, 5)}
+    told = {
+        "guide": r.map(),
+        "weights": r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint16),
+        "sigma": r.real(1, 5),
+    }
     return told | ({"share": r.map(-(-r.h // 4), -(-r.w // 4))} if r.random.random() < 0.5 else {})
 
 
@@ -190,13 +229,17 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     },
     "fill_untextured": lambda r: {"sigma": r.map(), "textured": r.mask(), "value": r.real(1, 9)},
     "confidence_of": lambda r: {"sigma": r.map(), "textured": r.mask(), "confidence": r.map(), "sure": r.real(0.5, 1)},
-    "limit": lambda r: _maps("d", "confidence", low=(-3, 0), high=(0, 3), beyond=(0, 1))(r)
-    | {"sigma": r.random.choice((None, r.map()))},
+    "limit": lambda r: (
+        _maps("d", "confidence", low=(-3, 0), high=(0, 3), beyond=(0, 1))(r)
+        | {"sigma": r.random.choice((None, r.map()))}
+    ),
     "mean": _maps("values"),
     "census": _maps("image", "codes"),
     "find_candidates": _candidates,
     "choose": _choose,
-    "refine": lambda r: _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 1023))},
+    "refine": lambda r: (
+        _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 1023))}
+    ),
     "check_views": lambda r: _maps("left", "right", most=(0, 1))(r) | {"consistent": r.mask()},
     "sgm": lambda r: _maps("left", "right", "d", P1=(0, 3), P2=(3, 127))(r) | r.disparities(1) | {"taps": r.taps()},
     "tile_sums": _tile_sums,
@@ -254,12 +297,14 @@ def _odd(name: str, arguments: Arguments, r: Draw) -> Any:
 
 
 def _odd_array(value: Any, arguments: Arguments, r: Draw) -> Any:
-    arrays = [other for other in arguments.values() if isinstance(other, np.ndarray)]
+    arrays = [each for each in arguments.values() if isinstance(each, np.ndarray)]
     shape = list(value.shape)
     axis = r.random.randrange(value.ndim)
     shape[axis] = r.random.choice((0, 1, 2, shape[axis] + 1, shape[axis] - 1, 2 * shape[axis]))
     locked = value.copy()
     locked.flags.writeable = False
+    with np.errstate(all="ignore"):
+        other = value.astype(r.random.choice((np.float64, np.int64, np.uint8, np.float16, ">f4")))
     return r.random.choice(
         (
             np.zeros([max(0, side) for side in shape], value.dtype),
@@ -267,7 +312,7 @@ def _odd_array(value: Any, arguments: Arguments, r: Draw) -> Any:
             np.repeat(value, 2, axis=-1)[..., ::2],  # strides
             value[..., ::-1],
             np.asfortranarray(value),
-            value.astype(r.random.choice((np.float64, np.int64, np.uint8, np.float16, ">f4"))),
+            other,
             value[np.newaxis],
             np.frombuffer(b"\0" + value.tobytes(), np.uint8)[1:].view(value.dtype).reshape(value.shape),  # not aligned
             locked,

@@ -7,11 +7,59 @@ from random import Random
 
 LARGEST = 1 << 20  # bytes of a mutated file
 BYTES = (0, 1, 2, 3, 4, 7, 8, 9, 10, 13, 16, 27, 32, 34, 39, 44, 61, 64, 91, 93, 123, 125, 127, 128, 192, 254, 255)
-NUMBERS = (0, 1, 2, 3, 4, 5, 8, 16, 255, 256, 1000, 32767, 32768, 65535, 65536, 10**6, 2**24, 2**31 - 1, 2**31, 2**32 - 1)
+NUMBERS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    8,
+    16,
+    255,
+    256,
+    1000,
+    32767,
+    32768,
+    65535,
+    65536,
+    10**6,
+    2**24,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+)
 WORDS = (
     *(b"0", b"-1", b"1e999", b"-1e-999", b"nan", b"inf", b"1e5", b"0x10", b"0.0", b"65536", b"99999999999999999999"),
-    *(b"9" * 400, b"9" * 5000, b"null", b"true", b"[]", b"{}", b'""', b"[" * 50, b'{"a":' * 50, b"\x1b[31m", b"\0", b"\xff\xfe"),
-    *(b"..", b"=1+1", b",", b"\n", b'"', b"'", b"\\u0000", b"\xc3\xa9", b"\xed\xa0\x80", b"#", b" " * 300, b"True", b"(-2, -2)"),
+    *(
+        b"9" * 400,
+        b"9" * 5000,
+        b"null",
+        b"true",
+        b"[]",
+        b"{}",
+        b'""',
+        b"[" * 50,
+        b'{"a":' * 50,
+        b"\x1b[31m",
+        b"\0",
+        b"\xff\xfe",
+    ),
+    *(
+        b"..",
+        b"=1+1",
+        b",",
+        b"\n",
+        b'"',
+        b"'",
+        b"\\u0000",
+        b"\xc3\xa9",
+        b"\xed\xa0\x80",
+        b"#",
+        b" " * 300,
+        b"True",
+        b"(-2, -2)",
+    ),
 )
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 
@@ -53,7 +101,9 @@ def _integer(data: bytearray, random: Random) -> None:
     order, place = random.choice("<>"), _place(data, random)
     place = min(place, len(data) - size)
     old = struct.unpack_from(order + code, data, place)[0]
-    new = random.choice((random.choice(NUMBERS), random.choice(NUMBERS), old + random.randint(-9, 9), old * 2, -old, len(data)))
+    new = random.choice(
+        (random.choice(NUMBERS), random.choice(NUMBERS), old + random.randint(-9, 9), old * 2, -old, len(data))
+    )
     struct.pack_into(order + code, data, place, new % (1 << 8 * size))
 
 

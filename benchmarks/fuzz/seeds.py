@@ -1,6 +1,6 @@
 """Makes the corpus: small files of every kind that is read, by other programs or by hand where that is possible.
 
-    PYTHONPATH=benchmarks:tests python -m fuzz.seeds
+PYTHONPATH=benchmarks:tests python -m fuzz.seeds
 """
 
 from __future__ import annotations
@@ -177,11 +177,14 @@ def caches(folder):
 
 
 def strokes():
-    yield "two", json.dumps(
-        [
-            {"kind": "near", "disparity": 1.5, "points": [[32, 20], [36, 21]], "radius": 12},
-            {"kind": "unknown", "points": [[90, 80]], "radius": 30},
-        ]
+    yield (
+        "two",
+        json.dumps(
+            [
+                {"kind": "near", "disparity": 1.5, "points": [[32, 20], [36, 21]], "radius": 12},
+                {"kind": "unknown", "points": [[90, 80]], "radius": 30},
+            ]
+        ),
     )
 
 
