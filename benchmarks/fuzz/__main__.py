@@ -79,13 +79,11 @@ def main() -> int:
         found.add(report)
     lasted = time.monotonic() - start
     for kind in kinds:
-        print(
-            f"{kind:16} {run.counts[kind]:8} inputs {sum(n for (k, _), n in found.counts.items() if k == kind):6} findings"
-        )
+        own = sum(count for (of, _), count in found.counts.items() if of == kind)
+        print(f"{kind:16} {run.counts[kind]:8} inputs {own:6} findings")
     total = sum(found.counts.values())
-    print(
-        f"{total} of {run.done} inputs with anything but a clean error or a right result, in {lasted:.0f} s, seed {options.seed}"
-    )
+    said = f"{total} of {run.done} inputs with anything but a clean error or a right result"
+    print(f"{said}, in {lasted:.0f} s, seed {options.seed}", flush=True)
     if options.json:
         record = {
             "inputs": dict(run.counts),

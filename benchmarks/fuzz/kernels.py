@@ -238,7 +238,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "find_candidates": _candidates,
     "choose": _choose,
     "refine": lambda r: (
-        _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 1023))}
+        _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 41))}
     ),
     "check_views": lambda r: _maps("left", "right", most=(0, 1))(r) | {"consistent": r.mask()},
     "sgm": lambda r: _maps("left", "right", "d", P1=(0, 3), P2=(3, 127))(r) | r.disparities(1) | {"taps": r.taps()},

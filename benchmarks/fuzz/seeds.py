@@ -16,10 +16,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from image_files import by_opencv, by_tifffile, chunk, exif, jpeg_with, png, png_with, segment
 from PIL import Image
-from raw_files import cr2, dng, frames_of, mosaic
-from test_pairs import HEIC, mpo, pages
 
 from dualpix.camera.lens import TERMS
 from dualpix.evaluation.cache import write_outcome
@@ -27,6 +24,9 @@ from dualpix.evaluation.outcomes import Outcome
 from dualpix.io import _exr, encode_map, write_map
 from dualpix.io.sidecar import map_record, to_json
 from dualpix.io.video import VideoWriter
+from image_files import by_opencv, by_tifffile, chunk, exif, jpeg_with, png, png_with, segment
+from raw_files import cr2, dng, frames_of, mosaic
+from test_pairs import HEIC, mpo, pages
 
 from .targets import CORPUS, KINDS
 
