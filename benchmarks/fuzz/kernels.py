@@ -100,7 +100,7 @@ def _match(r: Draw) -> Arguments:
     told = r.disparities() | {"taps": r.taps(), "subpixel": r.random.choice(list(_core.Subpixel)), "bias": r.map(21)}
     told |= {name: r.map() for name in ("left", "right", "alpha", "beta", "encc_left", "encc_right")}
     told |= {
-        "encc_window": r.random.choice((3, 5, 11, 1023)),
+        "encc_window": r.random.choice((3, 5, 11, 41)),
         "ratio_threshold": r.real(0.5, 1),
         "noise_floor": r.real(0, 1),
     }
@@ -237,9 +237,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "census": _maps("image", "codes"),
     "find_candidates": _candidates,
     "choose": _choose,
-    "refine": lambda r: (
-        _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 41))}
-    ),
+    "refine": lambda r: _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 41))},
     "check_views": lambda r: _maps("left", "right", most=(0, 1))(r) | {"consistent": r.mask()},
     "sgm": lambda r: _maps("left", "right", "d", P1=(0, 3), P2=(3, 127))(r) | r.disparities(1) | {"taps": r.taps()},
     "tile_sums": _tile_sums,
