@@ -1,5 +1,6 @@
 """The aggregation kernels against the paths of the oracle."""
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -510,6 +511,7 @@ def test_several_tolerances_are_taken_one_after_the_other(tau):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space the Linux way")
+@pytest.mark.skipif("san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer reserves terabytes of addresses")
 def test_threads_and_memory_that_cannot_be_had_are_no_crash():
     """In a process of its own with little address space: fewer threads, or a MemoryError, never an abort."""
     code = """

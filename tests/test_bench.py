@@ -85,7 +85,9 @@ def test_multiply_adds_are_computed(lanes, threads):
     assert _core.multiply_adds(1e6, lanes, threads) == 24 * threads
 
 
-@pytest.mark.parametrize(("count", "lanes", "threads"), [(-1, 8, 1), (np.nan, 8, 1), (1, 5, 1), (1, 8, 0)])
+@pytest.mark.parametrize(
+    ("count", "lanes", "threads"), [(-1, 8, 1), (np.nan, 8, 1), (1, 5, 1), (1, 8, 0), (1, 8, 2**31 - 1)]
+)
 def test_multiply_adds_refuse_nonsense(count, lanes, threads):
     with pytest.raises(ValueError, match="must be"):
         _core.multiply_adds(count, lanes, threads)

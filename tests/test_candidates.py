@@ -719,9 +719,14 @@ def test_order_agrees_with_the_oracle(name, shape):
         )[0][0]
         for span in (range(reach + 2), range(-reach - 1, 1))
     )
-    differ = np.abs(forward - backward) > 1e-9
-    expected = (forward < backward)[differ].mean() if differ.any() else 0.5
-    assert order(left, right, params) == pytest.approx(expected, abs=0.02)
+    # Where both costs are nearly equal, the rounding of float32 decides, and CPUs differ. Such pixels count either way.
+    clear = np.abs(forward - backward) > 1e-3
+    wins, ties = (forward < backward)[clear].sum(), (~clear).sum()
+    low, high = (wins / clear.size, (wins + ties) / clear.size)
+    assert ties <= 0.1 * clear.size or clear.size < 100
+    found = order(left, right, params)
+    assert low - 0.02 <= found <= high + 0.02
+    assert found == 0.5 or (forward != backward).any()
 
 
 @pytest.mark.parametrize("name", ["stereo", "stereo-paper"])

@@ -130,3 +130,24 @@ def test_an_enum_is_no_number_and_no_name(wrong):
     weights = np.zeros((4, 4, 5), np.uint16)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _core.aggregate(*MAPS[:2], weights, *MAPS[2:4], messages=wrong, **PLAIN_PASS)
+
+
+def test_arrays_that_are_not_aligned_are_refused():
+    odd = np.frombuffer(bytes(4 * 6 + 1), np.uint8)[1:].view(np.float32).reshape(2, 3)
+    assert not odd.flags.aligned
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.mean(odd, 1)
+    assert _core.mean(odd.copy(), 1) == 0
+
+
+@pytest.mark.parametrize("code", [np.nan, -1, 2**24, np.inf])
+def test_census_codes_out_of_range_are_refused(code):
+    left, right = (np.zeros((4, 5), np.float32) for _ in range(2))
+    right[2, 3] = code
+    taps, planes = np.ones(1, np.float32), [np.zeros((1, 4, 5), np.float32) for _ in range(3)]
+    with pytest.raises(ValueError, match="census codes"):
+        _core.find_candidates(
+            *(left, right, *planes, np.zeros((4, 5), np.float32)),
+            **{"first": 0, "count": 3, "taps": taps, "minimum": _core.Minimum.whole, "threads": 1},
+            cost_kind=_core.Cost.census,
+        )

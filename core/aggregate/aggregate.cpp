@@ -129,7 +129,7 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
 typedef uint16_t vshort __attribute__((vector_size(2 * kLanes)));
 
 DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
-  const vint rounded = (vint)w - kCodeShift + (1 << (kDropped - 1));
+  const vint rounded = (vint)((vuint)w - (uint32_t)kCodeShift + (1u << (kDropped - 1)));
   const vshort code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vshort);
   if (n == kLanes)
     __builtin_memcpy(p, &code, sizeof code);

@@ -15,7 +15,33 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 template <class T, int N>
-using Array = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using AnyArray = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+// An array whose values lie at multiples of their size, which NumPy does not promise. Others raise TypeError.
+template <class T, int N>
+struct Array : AnyArray<T, N> {
+  Array() = default;
+  explicit Array(AnyArray<T, N>&& array) : AnyArray<T, N>(std::move(array)) {}
+};
+
+namespace nanobind::detail {
+
+template <class T, int N>
+struct type_caster<Array<T, N>> {
+  using Own = Array<T, N>;
+  using Any = make_caster<AnyArray<T, N>>;
+  NB_TYPE_CASTER(Own, Any::Name)
+
+  bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) noexcept {
+    Any any;
+    if (!any.from_python(source, flags, cleanup) || (uintptr_t)any.value.data() % alignof(T)) return false;
+    value = Own(std::move(any.value));
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail
+
 using Map = Array<const float, 2>;
 using Output = Array<float, 2>;
 using Row = Array<const float, 1>;
@@ -55,6 +81,13 @@ void check_pair(const A& left, const A& right) {
 
 inline void check_disparities(int first, int count) {
   require(std::abs((double)first) <= kLargest && count <= kLargest, "disparities must lie within 2^20");
+}
+
+// Census codes are whole numbers below 2^24.
+inline void check_codes(const Map& codes) {
+  bool good = true;
+  for (size_t i = 0; i < codes.size(); ++i) good &= codes.data()[i] >= 0 && codes.data()[i] < (float)(1 << 24);
+  require(good, "census codes must be 0 to 2^24 - 1");
 }
 
 inline void check_taps(const Row& taps) { require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps"); }

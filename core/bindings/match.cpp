@@ -19,6 +19,8 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   require(count >= 3, "at least three disparities");
   check_disparities(first, count);
   check_taps(taps);
+  if (cost == dualpix::Cost::census)
+    for (const Map& view : {left, right}) check_codes(view);
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(side == 1 || side == 2, "side must be 1 or 2");
   require(side == 1 || cost == dualpix::Cost::sad || cost == dualpix::Cost::ssd, "blocks need the cost sad or ssd");
@@ -83,6 +85,8 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
   check_disparities(first, count);
   check_taps(taps);
   require(!dualpix::correlates(cost_kind), "cost_kind must be sad, ssd, bt or census");
+  if (cost_kind == dualpix::Cost::census)
+    for (const Map& view : {left, right}) check_codes(view);
   const dualpix::Search options = {cost_kind, first, count, {taps.data(), (int)taps.shape(0) - 1}, minimum, kept};
   Released release;
   dualpix::find_candidates(left.data(), right.data(),

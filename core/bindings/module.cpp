@@ -8,6 +8,8 @@
 
 namespace {
 
+constexpr int kMostThreads = 1024;  // these two measure, so they start as many as they are told
+
 void release_free_memory() {
   Released release;
 #ifdef __GLIBC__
@@ -18,7 +20,7 @@ void release_free_memory() {
 void copy(Map source, Output target, int threads) {
   same_shape(source, target, "target must have the shape of source");
   require(source.data() != target.data(), "target must not be source");
-  require(threads >= 1, "threads must be 1 or more");
+  require(threads >= 1 && threads <= kMostThreads, "threads must be 1 to 1024");
   Released release;
   dualpix::copy(source.data(), target.data(), source.size(), threads);
 }
@@ -26,7 +28,7 @@ void copy(Map source, Output target, int threads) {
 float multiply_adds(double count, int lanes, int threads) {
   require(count >= 0 && count <= 1e15, "count must be 0 to 1e15");
   require(lanes == 4 || lanes == 8 || lanes == 16, "lanes must be 4, 8 or 16");
-  require(threads >= 1, "threads must be 1 or more");
+  require(threads >= 1 && threads <= kMostThreads, "threads must be 1 to 1024");
   Released release;
   return dualpix::multiply_adds(count, lanes, threads);
 }

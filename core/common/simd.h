@@ -5,7 +5,10 @@
 #include <cstdint>
 
 // One binary for every x86-64: hot functions are compiled for several instruction sets, and one is chosen at load time.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+// Sanitizers start after that choice, so they get one version only.
+#if defined(DUALPIX_SANITIZE)
+#define DUALPIX_CLONES
+#elif defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define DUALPIX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #elif defined(__x86_64__) && defined(__gnu_linux__)
 #define DUALPIX_CLONES __attribute__((target_clones("default", "avx2")))
@@ -20,6 +23,7 @@ namespace dualpix {
 constexpr int kLanes = 8;
 typedef float vfloat __attribute__((vector_size(4 * kLanes)));
 typedef int32_t vint __attribute__((vector_size(4 * kLanes)));
+typedef uint32_t vuint __attribute__((vector_size(4 * kLanes)));  // for sums that may wrap around
 
 DUALPIX_INLINE vfloat splat(float s) { return vfloat{} + s; }
 
@@ -61,14 +65,15 @@ DUALPIX_INLINE vfloat exp2(vfloat x) {
   e = e * f + 2.40221197e-1f;
   e = e * f + 6.93146967e-1f;
   e = e * f + 1.00000007f;
-  return (vfloat)((vint)e + ((vint)shifted << 23));
+  return (vfloat)((vuint)e + ((vuint)shifted << 23));
 }
 
 // log2(x) for normal x > 0, error 4e-6.
 DUALPIX_INLINE vfloat log2(vfloat x) {
   // x = 2^n m, m in [1/sqrt 2, sqrt 2);  t = (m - 1) / (m + 1);  ln m = 2 (t + t^3 / 3 + t^5 / 5 + t^7 / 7 + ...)
-  const vint bits = (vint)x, n = (bits - 0x3f3504f3) >> 23;
-  const vfloat m = (vfloat)(bits - (n << 23)), t = (m - 1.0f) / (m + 1.0f), t2 = t * t;
+  const vuint bits = (vuint)x;
+  const vint n = (vint)(bits - 0x3f3504f3u) >> 23;
+  const vfloat m = (vfloat)(bits - ((vuint)n << 23)), t = (m - 1.0f) / (m + 1.0f), t2 = t * t;
   const vfloat series = ((t2 * (1.0f / 7) + 1.0f / 5) * t2 + 1.0f / 3) * t2 + 1.0f;
   return __builtin_convertvector(n, vfloat) + 2.88539008f * t * series;
 }

@@ -155,7 +155,7 @@ void write_tile(const Band& band, const Found& found, int h, int w, const Part& 
 
 void find_candidates(const float* left, const float* right, const Found& found, int h, int w, const Search& options,
                      int threads) {
-  const int rows = h < 2 * kBandRows * threads ? kBandRows / 2 : kBandRows;
+  const int rows = h / (2 * kBandRows) < threads ? kBandRows / 2 : kBandRows;
   parallel_for((h + rows - 1) / rows, threads, [&] { return Band(options, w); }, [&](int i, Band& band) {
     const int y0 = i * rows, y1 = std::min(y0 + rows, h);
     std::fill(band.right_cost.begin(), band.right_cost.end(), std::numeric_limits<float>::infinity());
