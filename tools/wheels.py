@@ -1,6 +1,7 @@
 """Build the wheels that this machine can build, name them after the Linux they run on, and try each one.
 
     python tools/wheels.py dist 3.10 3.11 3.12 3.13
+    python tools/wheels.py --find 3.12 3.13    # prints the first of these Pythons that is here
 
 A wheel for Python 3.12 runs on every later Python, too, so it is built once and tried on all of them. A wheel is tried
 in a new environment that sees no compiler: `pip install WHEEL` from wheels only, then `dualpix demo`.
@@ -105,5 +106,13 @@ def run(*command: str | Path, env: dict[str, str] | None = None, cwd: str | Path
     return done.stdout
 
 
+def first_python(versions: list[str]) -> str:
+    """The first of these versions that is here."""
+    return next(filter(None, map(find_python, versions)), None) or sys.exit(f"needs Python {' or '.join(versions)}")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    if sys.argv[1] == "--find":  # tell other scripts where a Python is
+        print(first_python(sys.argv[2:]))
+    else:
+        main(Path(sys.argv[1]), sys.argv[2:])
