@@ -1,6 +1,6 @@
 """Long and crowded use: huge pairs, many calls, many threads, processes that were forked.
 
-    python benchmarks/soak.py                  # everything; a quarter of an hour on two cores
+    python benchmarks/soak.py                  # everything; some minutes on two idle cores
     python benchmarks/soak.py calls threads    # some parts: huge, calls, threads, processes
 
 Every part prints its figures and whether they are as they must be. The exit code is 1 if any is not. Linux only: memory
