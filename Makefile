@@ -13,7 +13,13 @@ KERNEL_TESTS := $(KERNELS:%=tests/test_%.py)
 SANITIZERS := address undefined thread
 SECONDS ?= 60
 
-.PHONY: demo test lint bench fuzz sanitize sanitize-smoke $(SANITIZERS:%=sanitize-%) clean
+# Programs that only make wheel, audit and test-lowest use, in an environment of their own.
+TOOLS := build/tools/bin
+# The Pythons that make wheel tries; those that are not here are named and left out.
+PYTHONS ?= 3.10 3.11 3.12 3.13 3.14
+
+.PHONY: demo test lint bench fuzz sanitize sanitize-smoke $(SANITIZERS:%=sanitize-%) audit test-lowest soak wheel \
+  wheel-aarch64 wheels clean
 .SECONDARY:
 
 demo: $(VENV)/.demo
@@ -51,6 +57,34 @@ build/sanitize-%/.built: $(SOURCES) | $(VENV)/.dev
 	  -C build-dir=build/sanitize-$*/cmake -C cmake.build-type=Debug -C cmake.define.DUALPIX_SANITIZE=$* .
 	touch $@
 
+audit: $(VENV)/.dev $(TOOLS)/.done
+	$(TOOLS)/bandit --quiet --recursive src --configfile pyproject.toml
+	$(TOOLS)/python tools/audit.py $(BIN)/python
+
+# The lowest versions that pyproject.toml allows: of a plain installation, then of all extras.
+test-lowest: $(TOOLS)/.done
+	tools/lowest.sh $(TOOLS)/uv $(PYTHON)
+
+soak: $(VENV)/.dev
+	$(BIN)/python benchmarks/soak.py
+
+# dist/ gets what this machine can build. Each wheel is tried where there is no compiler.
+wheel: $(TOOLS)/.done
+	$(TOOLS)/python tools/wheels.py dist $(PYTHONS)
+
+wheel-aarch64: $(TOOLS)/.done
+	tools/aarch64.sh $(TOOLS) dist
+
+# All wheels of this system, as they are released: cibuildwheel in clean images.
+wheels:
+	$(PYTHON) -m pip install --quiet "cibuildwheel>=3.0"
+	$(PYTHON) -m cibuildwheel --output-dir dist
+
+$(TOOLS)/.done: tools/requirements.txt
+	$(PYTHON) -m venv build/tools
+	$(TOOLS)/pip install --quiet --disable-pip-version-check -r tools/requirements.txt
+	touch $@
+
 # .venv/.EXTRA is newer than the sources when the package is installed from them with that extra.
 $(VENV)/.%: $(SOURCES) | $(BIN)/python
 	@echo "Installing dualpix and what it needs, and compiling its core: this takes some minutes."
@@ -61,4 +95,4 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build demo-out
+	rm -rf $(VENV) build dist demo-out

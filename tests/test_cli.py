@@ -573,12 +573,16 @@ def test_demo_prints_scores_and_files(call, monkeypatch):
         @staticmethod
         def run(folder, *, progress, force):
             assert (str(folder), progress, force) == ("demo-out", None, True)
-            return {"scores": {"median_error": 0.0625, "protocol": "proper"}, "files": ["demo-out/a.png"]}
+            return {
+                "scene": "a test",
+                "scores": {"median_error": 0.0625, "protocol": "proper"},
+                "files": ["demo-out/a.png"],
+            }
 
     monkeypatch.setitem(sys.modules, "dualpix.evaluation.demo", Demo)
     code, out, err = call("demo", "--force")
     assert (code, err) == (0, "")
-    assert out == "median_error: 0.0625\nprotocol: proper\nwrote demo-out/a.png\n"
+    assert out == "scene: a test\nmedian_error: 0.0625\nprotocol: proper\nwrote demo-out/a.png\n"
     assert json.loads(call("demo", "--force", "--json")[1]) == Demo.run("demo-out", progress=None, force=True)
 
 

@@ -1,6 +1,8 @@
 """The demo, for real."""
 
 import json
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,3 +84,17 @@ def test_the_truth_is_signed_and_fills_the_range():
     _, truth = demo.photograph()
     assert truth.min() == pytest.approx(-demo.LARGEST)
     assert truth.max() == pytest.approx(demo.LARGEST)
+
+
+def test_a_plain_installation_draws_a_scene_and_says_so(tmp_path, monkeypatch, call):
+    small = replace(demo.evening(), width=180, height=120)
+    monkeypatch.setattr(demo, "evening", lambda: small)
+    monkeypatch.setitem(sys.modules, "skimage.data", None)  # as if scikit-image were not installed
+    code, out, _ = call("demo", "-o", tmp_path / "out")
+    assert code == 0
+    assert out.startswith(f"scene: {demo.DRAWN}\n")
+    assert "dualpix draws by itself" in (tmp_path / "out/index.html").read_text()
+    record = json.loads((tmp_path / "out/disparity.json").read_text())
+    assert record["simulation"] == {"scene": demo.DRAWN}
+    assert record["scores"]["median_error_px"] < 0.15
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(demo.FILES)

@@ -1,6 +1,7 @@
 """Rules of the house that a machine can check: nothing grows too long, no module depends on too many."""
 
 import ast
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -44,6 +45,18 @@ def test_modules_import_few_siblings(path):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             siblings |= {node.module.partition(".")[0]} if node.module else {each.name for each in node.names}
     assert len(siblings) <= MOST_SIBLINGS, sorted(siblings)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob(".github/workflows/*.yml")), ids=lambda path: path.name)
+def test_workflows_only_call_make(path):
+    commands = re.findall(r"^\s*- run: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert commands
+    assert len(commands) == path.read_text(encoding="utf-8").count("- run:")
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for command in commands:
+        program, target, *_ = command.split()
+        assert program == "make"
+        assert target in targets
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or not (ROOT / ".ci/run").is_file(), reason="needs bash and .ci/run")

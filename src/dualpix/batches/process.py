@@ -49,7 +49,7 @@ def call(function: Callable[[Argument], Answer], argument: Argument) -> Answer:
         run(python(_MAIN), task, file)
         file.seek(0)
         try:
-            answer: Answer = pickle.load(file)
+            answer: Answer = pickle.load(file)  # a file without a name, written by our own process  # nosec B301
         except (EOFError, pickle.UnpicklingError):  # the function itself has ended the process
             raise ProcessError("its process ended without a result") from None
     return answer
@@ -82,7 +82,7 @@ class Worker:
         try:
             into.write(pickle.dumps((function, argument, os.getpid()), 5))
             into.flush()
-            answer: Answer = pickle.load(out)
+            answer: Answer = pickle.load(out)  # a pipe from our own process  # nosec B301
         except (OSError, EOFError, pickle.UnpicklingError):
             self._process.kill()  # it may be alive, but it does not answer
             raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
@@ -155,7 +155,7 @@ def main() -> None:
 
 def _next_task() -> tuple[Callable[[Any], Any], Any, int] | None:
     try:
-        task: tuple[Callable[[Any], Any], Any, int] = pickle.load(sys.stdin.buffer)
+        task: tuple[Callable[[Any], Any], Any, int] = pickle.load(sys.stdin.buffer)  # from our parent  # nosec B301
     except EOFError:
         return None
     return task

@@ -19,7 +19,8 @@ def demo(output: str, force: bool, as_json: bool) -> None:
     """Try everything on a simulated shot.
 
     A photograph with known depth is turned into a dual-pixel pair. The pair is matched, and the map is compared with
-    the truth. DIR gets the pair, the maps, pictures of them, and the page index.html that shows them all.
+    the truth. DIR gets the pair, the maps, pictures of them, and the page index.html that shows them all. The
+    photograph is part of the extra 'dualpix[demo]'. Without it, dualpix draws a scene by itself.
 
     \b
     Example:
@@ -35,6 +36,7 @@ def demo(output: str, force: bool, as_json: bool) -> None:
     if as_json:
         echo_json(result)
         return
+    click.echo(f"scene: {result['scene']}")
     for name, score in result["scores"].items():
         say(f"{name}: {score:.4g}" if isinstance(score, float) else f"{name}: {score}")
     say("wrote " + ", ".join(map(str, result["files"])))

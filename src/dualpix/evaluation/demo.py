@@ -1,7 +1,8 @@
 """The demo: from a photograph with known depth to a dual-pixel pair, a disparity map and its scores.
 
 The photograph is the Middlebury motorcycle that comes with scikit-image. Its stereo disparity is scaled to -3..3 px, as
-a dual-pixel camera would see it: both kinds of disparity are affine in inverse depth.
+a dual-pixel camera would see it: both kinds of disparity are affine in inverse depth. Without scikit-image, the
+package draws a scene by itself.
 """
 
 import time
@@ -13,13 +14,13 @@ import numpy.typing as npt
 
 from ..camera.simulation import simulate
 from ..camera.truth import fill_from_background
-from ..errors import InputError
 from ..io import OutputSet, encode_map, encode_png, encode_preview, output_folder
 from ..io.sidecar import map_record, to_json
 from ..method import api
 from ..method.result import Result
 from ..render.pages import wipe_page
 from ..run import Progress, Step
+from ..scenes import Shot, evening, make
 from ..types import Map
 from . import metrics
 
@@ -29,6 +30,7 @@ Scores = dict[str, float]
 PRESET = "auto"
 LARGEST = 3.0  # px; the disparities reach from -LARGEST to LARGEST
 NOISE = 0.005  # STD, where white is 1
+SIMULATION = {"largest_disparity": LARGEST, "noise": NOISE}  # of the photograph
 TEXTURED = 2.0  # mean |dI/dx| over TEXTURE_WINDOW, in grey levels per pixel; pixels above have texture
 TEXTURE_WINDOW = 17  # px, side
 
@@ -41,7 +43,9 @@ PICTURES = {
     "error.png": "error",
 }
 FILES = (*PICTURES, "disparity.tiff", "disparity.json", "confidence.tiff", "truth.tiff", "index.html")
-TEXT = """A dual-pixel pair was made from a photograph with known depth, matched, and compared with the truth.
+PHOTOGRAPH = "a photograph with known depth"
+DRAWN = "a scene that dualpix draws by itself (for a photograph: pip install 'dualpix[demo]')"
+TEXT = """A dual-pixel pair was made from {scene}, matched, and compared with the truth.
 Disparities are in pixels: larger is nearer, 0 is in focus."""
 LABELS = {
     "median_error_textured_px": "median error where there is texture, px",
@@ -59,27 +63,28 @@ def run(folder: Path, *, progress: Progress | None = None, force: bool = False) 
     Returns
     -------
     dict
-        ``scores`` by name, each with its unit, and ``files``, the paths that were written.
+        ``scene``, what the pair was made from; ``scores`` by name, each with its unit; ``files``, the paths that were
+        written.
     """
     paths = {name: folder / name for name in FILES}
     with output_folder(folder), OutputSet(paths.values(), force=force) as files:
         if progress:
             progress(Step("simulation"))
-        left, right, truth = simulate(*photograph(), noise=NOISE)
+        scene, (left, right, truth) = shot()
         start = time.perf_counter()
         result = api.disparity(left, right, PRESET, progress=progress)
         scores = score(left, result.disparity, truth) | {"seconds": time.perf_counter() - start}
-        for name, content in _contents(left, right, truth, result, scores).items():
+        for name, content in _contents(scene, left, right, truth, result, scores).items():
             files.write(paths[name], content)
-    return {"scores": scores, "files": [str(path) for path in paths.values()]}
+    return {"scene": scene, "scores": scores, "files": [str(path) for path in paths.values()]}
 
 
-def _contents(left: Image, right: Image, truth: Map, result: Result, scores: Scores) -> dict[str, bytes]:
+def _contents(scene: str, left: Image, right: Image, truth: Map, result: Result, scores: Scores) -> dict[str, bytes]:
     record = {
         **map_record("disparity.tiff", result.disparity, "x"),
         "preset": PRESET,
         "parameters": result.params.to_dict(),
-        "simulation": {"largest_disparity": LARGEST, "noise": NOISE},
+        "simulation": {"scene": scene, **(SIMULATION if scene == PHOTOGRAPH else {})},
         "scores": scores,
     }
     figures = {LABELS[name]: f"{value:.3g}" for name, value in scores.items()}
@@ -95,16 +100,23 @@ def _contents(left: Image, right: Image, truth: Map, result: Result, scores: Sco
         "confidence.tiff": bytes(encode_map("confidence.tiff", result.confidence)),
         "truth.tiff": bytes(encode_map("truth.tiff", truth)),
         "disparity.json": to_json(record).encode(),
-        "index.html": wipe_page("dualpix demo", " ".join(TEXT.split()), PICTURES, figures).encode(),
+        "index.html": wipe_page("dualpix demo", " ".join(TEXT.format(scene=scene).split()), PICTURES, figures).encode(),
     }
 
 
-def photograph() -> tuple[Image, Map]:
-    """A sharp photograph and its signed disparity in pixels."""
+def shot() -> tuple[str, Shot]:
+    """What the pair is made from, in words, and the pair with its true disparity in pixels."""
     try:
-        from skimage.data import stereo_motorcycle
+        sharp, disparity = photograph()
     except ImportError:
-        raise InputError("the photograph of the demo is part of scikit-image: pip install 'dualpix[demo]'") from None
+        return DRAWN, make(evening())
+    return PHOTOGRAPH, Shot(*simulate(sharp, disparity, noise=NOISE))
+
+
+def photograph() -> tuple[Image, Map]:
+    """A sharp photograph and its signed disparity in pixels. It needs scikit-image."""
+    from skimage.data import stereo_motorcycle
+
     image, _, stereo = stereo_motorcycle()  # type: ignore[no-untyped-call]
     stereo = fill_from_background(np.where(np.isfinite(stereo), stereo, -np.inf).astype(np.float32))
     low, high = float(stereo.min()), float(stereo.max())

@@ -1,7 +1,8 @@
-"""Random scenes with known depth, rendered as dual-pixel pairs: `draw` chooses one, `make` renders it."""
+"""Scenes with known depth, rendered as dual-pixel pairs: `draw` chooses one at random, `make` renders it."""
 
 from .draw import draw
+from .evening import evening
 from .make import Shot, make, stacked
 from .recipe import Recipe
 
-__all__ = ["Recipe", "Shot", "draw", "make", "stacked"]
+__all__ = ["Recipe", "Shot", "draw", "evening", "make", "stacked"]

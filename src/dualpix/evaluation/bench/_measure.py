@@ -61,7 +61,7 @@ def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, 
         with opencv_threads(case.threads):
             case.warm_up()
     for turn in range(repeat):
-        for name, case in Random(turn).sample([*cases.items()], len(cases)):
+        for name, case in Random(turn).sample([*cases.items()], len(cases)):  # an order, no secret  # nosec B311
             tell(f"{label(name)}, {turn + 1} of {repeat}")
             with opencv_threads(case.threads):
                 start = time.perf_counter()
