@@ -148,6 +148,10 @@ def test_census_codes_out_of_range_are_refused(code):
     with pytest.raises(ValueError, match="census codes"):
         _core.find_candidates(
             *(left, right, *planes, np.zeros((4, 5), np.float32)),
-            first=0, count=3, taps=taps, minimum=_core.Minimum.whole, threads=1,
+            first=0,
+            count=3,
+            taps=taps,
+            minimum=_core.Minimum.whole,
+            threads=1,
             cost_kind=_core.Cost.census,
         )
