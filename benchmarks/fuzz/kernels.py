@@ -264,7 +264,7 @@ def call(random: Random, told: Told) -> None:
     name, arguments = drawn(random)
     told.size = 64 << 20  # a kernel may take some memory of its own
     found = getattr(_core, name)(**arguments)
-    if not isinstance(found, float | None):
+    if not isinstance(found, int | float | None):
         raise Wrong(f"{name} returns {found!r}")
 
 
