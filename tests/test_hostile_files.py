@@ -398,6 +398,21 @@ def test_a_cache_file_with_one_byte_changed_is_no_outcome_or_the_same(tmp_path):
 # ---- the terminal and spreadsheets -----------------------------------------------------------------
 
 
+def test_a_compressed_cache_file_is_not_ours(tmp_path):
+    """250 kB could become 120 MB."""
+    record = '{"maps": ["disparity"], "scores": {}, "seconds": 1, "megabytes": 1}'
+    np.savez_compressed(tmp_path / "a.npz", record=record, disparity=np.zeros((9, 9), np.float32))
+    assert read_outcome(tmp_path / "a.npz") is None
+    np.savez(tmp_path / "b.npz", record=record, disparity=np.zeros((9, 9), np.float32))
+    assert read_outcome(tmp_path / "b.npz") is not None
+
+
+def test_errors_have_no_control_characters(tmp_path):
+    (tmp_path / "shots.csv").write_text("left,\x1b[31mred\na.png\n")
+    with pytest.raises(InputError, match=r"line 2: column \\x1b\[31mred is missing: add a cell$"):
+        list(dualpix.batch([tmp_path / "shots.csv"], tmp_path / "out"))
+
+
 def test_control_characters_are_shown_as_escapes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     dualpix.write_map("a.tiff", np.ones((4, 4), np.float32))

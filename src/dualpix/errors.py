@@ -9,7 +9,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u20
 
 
 class DualpixError(Exception):
-    """Base of every error this package raises on purpose. The command exits with 2 on it."""
+    """Base of every error this package raises on purpose. The command exits with 2 on it.
+
+    Control characters in its text, from a file or its name, are shown as escapes.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(DualpixError):

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED
 
 import numpy as np
 
@@ -70,6 +71,8 @@ def read_outcome(path: Path) -> Outcome | None:
     """The outcome in a file, without names of scene and method; None if the file is missing or damaged."""
     try:
         with open_file(path) as opened, np.load(opened, allow_pickle=False) as file:
+            if any(member.compress_type != ZIP_STORED for member in file.zip.infolist()):
+                return None  # not ours: small files could become large maps
             record = parse_json(str(file["record"]))
             maps = {name: file[name] for name in record.pop("maps")}
         return Outcome("", "", maps["disparity"], maps.get("confidence"), **record)
