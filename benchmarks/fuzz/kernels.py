@@ -199,6 +199,24 @@ def _tile_extremes(r: Draw) -> Arguments:
     return {"d": r.map(), "reach": r.random.choice((0, 1, 9)), "least": r.map(*tiles), "most": r.map(*tiles)}
 
 
+def _unfilter(r: Draw) -> Arguments:
+    pixel = r.random.choice((1, 2, 3, 4, 6, 8))
+    data = r.map(r.h * (r.w * pixel + 1), dtype=np.uint8)
+    data[:: r.w * pixel + 1] = r.numbers.integers(0, r.random.choice((5, 6)), r.h)  # the filters
+    return {"data": data, "rows": r.map(r.h, r.w * pixel, dtype=np.uint8), "pixel": pixel}
+
+
+def _packed(r: Draw) -> Arguments:
+    size = r.random.choice((1, 2, 9, 100, 5000))
+    return {"data": r.map(size, dtype=np.uint8), "out": r.map(r.random.choice((1, 7, size, 9999)), dtype=np.uint8)}
+
+
+def _parsed(r: Draw) -> Arguments:
+    text = r.numbers.choice(np.frombuffer(b"0123456789  \n\t#-", np.uint8), r.random.choice((1, 9, 300)))
+    out = r.map(r.random.choice((1, 20, 300)), dtype=np.uint16)
+    return {"text": text, "out": out, "largest": r.random.choice((1, 255, 65535))}
+
+
 def _codes(r: Draw) -> Any:
     return r.numbers.integers(-333, 334, (r.h, r.w)).astype(np.int16)
 
@@ -252,11 +270,19 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "defocus_codes": lambda r: _maps("d", focus=(0, 1), gain=(1, -8, 100))(r) | {"codes": _codes(r)},
     "find_background": lambda r: {"codes": _codes(r), "behind": _codes(r)},
     "refocus": _refocus,
+    "unfilter": _unfilter,
+    "unpack_bits": _packed,
+    "unpack_lzw": _packed,
+    "add_up": lambda r: {
+        "values": r.map(r.h, r.w, r.random.choice((1, 3)), dtype=r.random.choice((np.uint8, np.uint16, np.uint32)))
+    },
+    "parse_numbers": _parsed,
     "copy": _maps("source", "target"),
     "multiply_adds": lambda r: {"count": r.random.choice((0, 1, 1000, 1e5)), "lanes": r.random.choice((4, 8, 16))},
     "release_free_memory": lambda r: {},
 }
 _NO_THREADS = ("remove_speckles", "fill_holes", "release_free_memory")
+_NO_THREADS += ("unfilter", "unpack_bits", "unpack_lzw", "add_up", "parse_numbers")
 
 
 def call(random: Random, told: Told) -> None:
