@@ -112,7 +112,7 @@ def textured_pair(shape, d, seed=0):
     left = np.fft.ifft2(spectrum).real
     right = np.fft.ifft2(spectrum * np.exp(2j * np.pi * fx * d)).real
     low, span = left.min(), np.ptp(left)
-    return tuple(((view - low) / span * 200 + 25).astype(np.float32) for view in (left, right))
+    return tuple(((view - low) / span * 200 + 25).astype(np.float32, order="C") for view in (left, right))
 
 
 def matched(left, right, disparities, params, threads=1, ranges=None):
