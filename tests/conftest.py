@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -27,6 +28,10 @@ PLAIN_PASS = {
     "farthest": 0,
     "threads": 1,
 }
+
+
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # commands that are tested inherit it, and nohup ignores it
 
 
 @pytest.fixture(scope="session")
