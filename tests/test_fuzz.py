@@ -105,13 +105,13 @@ def test_some_calls_of_a_kernel_go_through(monkeypatch, name):
     monkeypatch.setattr(kernels, "CALLS", {name: kernels.CALLS[name]})
     monkeypatch.setattr(kernels, "SIDES", (1, 5, 9))
     done = 0
-    for seed in range(8):
+    for seed in range(20):
         try:
             kernels.call(Random(f"{name}{seed}"), oracle.Told())
             done += 1
         except (ValueError, TypeError):
             pass
-    assert done >= 2
+    assert done >= 3
 
 
 def test_kernel_tests_run_under_sanitizers():

@@ -109,7 +109,7 @@ def _match(r: Draw) -> Arguments:
         ranges = np.empty((*tiles, 2), np.int32)
         ranges[..., 0], ranges[..., 1] = told["first"], r.random.choice((3, told["count"]))
         told["ranges"] = ranges
-    return told | {"cost": r.random.choice(list(_core.Cost))}
+    return _coded(told | {"cost": r.random.choice(list(_core.Cost))}, "cost")
 
 
 def _condition(r: Draw) -> Arguments:
@@ -153,7 +153,15 @@ def _candidates(r: Draw) -> Arguments:
     planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature")}
     views = {name: r.map() for name in ("left", "right", "right_winner")}
     kinds = {"minimum": r.random.choice(list(_core.Minimum)), "cost_kind": r.random.choice(list(_core.Cost))}
-    return planes | views | kinds | r.disparities() | {"taps": r.taps()}
+    return _coded(planes | views | kinds | r.disparities() | {"taps": r.taps()}, "cost_kind")
+
+
+def _coded(told: Arguments, cost: str) -> Arguments:
+    """With views that hold census codes if the cost needs them."""
+    if told[cost] == _core.Cost.census:
+        for name in ("left", "right"):
+            told[name] = np.floor(np.nan_to_num(np.abs(told[name])) % 2.0**24).astype(np.float32)
+    return told
 
 
 def _choose(r: Draw) -> Arguments:

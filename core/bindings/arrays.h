@@ -98,16 +98,18 @@ inline void check_taps(const Row& taps) { require(taps.shape(0) >= 1 && taps.sha
 class Released {
  public:
   Released() : before_(dualpix::pulse) {
-    // Asked every time: after a fork, another thread may be the main one.
-    const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
-    const bool is_main = nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
-    dualpix::pulse = {is_main ? ask : nullptr, std::chrono::steady_clock::now() + dualpix::kPause};
+    dualpix::pulse = {is_main() ? ask : nullptr, std::chrono::steady_clock::now() + dualpix::kPause};
     release_.emplace();
   }
   ~Released() { dualpix::pulse = before_; }
   Released(const Released&) = delete;
 
  private:
+  // Asked every time: after a fork, another thread may be the main one.
+  static bool is_main() {
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
+    return nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
+  }
   static void ask() {
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals()) throw nb::python_error();
