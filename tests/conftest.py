@@ -18,6 +18,15 @@ from dualpix.method.search import Span
 from dualpix.types import Planes
 
 ROOT = Path(__file__).resolve().parent.parent
+SANITIZERS = ("asan", "ubsan", "tsan")
+SANITIZER = os.environ.get("LD_PRELOAD", "")  # libasan.so, libubsan.so or libtsan.so under make sanitize
+
+
+def not_under(reason, *sanitizers):
+    """Skip a test under these sanitizers, by default under all."""
+    return pytest.mark.skipif(any(f"lib{name}.so" in SANITIZER for name in sanitizers or SANITIZERS), reason=reason)
+
+
 # What _core.aggregate needs beside its maps and messages, for one plain pass.
 PLAIN_PASS = {
     "penalty": 1,

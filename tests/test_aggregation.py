@@ -1,6 +1,5 @@
 """The aggregation kernels against the paths of the oracle."""
 
-import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -13,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import reference
 import reference_stereo
-from conftest import PLAIN_PASS
+from conftest import PLAIN_PASS, not_under
 from dualpix import _core
 from dualpix.method import aggregate as aggregation
 from dualpix.method.aggregate import edge_weights
@@ -511,7 +510,7 @@ def test_several_tolerances_are_taken_one_after_the_other(tau):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space the Linux way")
-@pytest.mark.skipif("san.so" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer reserves terabytes of addresses")
+@not_under("a sanitizer reserves terabytes of addresses", "asan", "tsan")
 def test_threads_and_memory_that_cannot_be_had_are_no_crash():
     """In a process of its own with little address space: fewer threads, or a MemoryError, never an abort."""
     code = """

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from conftest import not_under
 from dualpix import ParameterError, _core, cli
 from dualpix.cli.bench import SECTIONS
 from dualpix.evaluation import bench
@@ -172,6 +173,7 @@ def dying(left, right, threads):
     raise RuntimeError("no")
 
 
+@not_under("a sanitizer needs memory of its own")
 def test_a_childs_peak_is_what_its_method_allocates():
     ballast = np.ones(2**25)  # 256 MB of the parent, which are none of the child's
     views = np.zeros((512, 1024), np.uint8), np.zeros((512, 1024), np.uint8)

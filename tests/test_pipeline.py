@@ -9,7 +9,7 @@ import pytest
 
 import dualpix
 import reference
-from conftest import textured_pair
+from conftest import not_under, textured_pair
 from dualpix.filters.post import post_filter
 from dualpix.method.confidence import smoothness, texture
 from dualpix.method.scales import deepened, passes_of
@@ -66,6 +66,7 @@ def test_options_agree_with_the_oracle(pair, change):
     np.testing.assert_allclose(dualpix.disparity(left, right, params).disparity, expected, rtol=1e-4, atol=2e-4)
 
 
+@not_under("compiled for one CPU without fused multiply-adds, one value of 5063 is off by 0.5 %, not by 0.3 %")
 @pytest.mark.parametrize("shape", [(64, 96), (61, 83)])
 def test_auto_agrees_with_the_oracle(shape):
     left, right = as_uint8(textured_pair(shape, 1.3))
@@ -542,6 +543,7 @@ def test_the_solver_of_phones_weighs_by_texture_and_smoothness(pair, axis):
     assert np.abs(by_curvature.disparity - found.disparity).max() > 1e-3
 
 
+@not_under("ThreadSanitizer itself does not survive threads after a fork", "tsan")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_works_in_a_child_after_a_fork(pair):
     left, right = as_uint8(pair)
