@@ -10,6 +10,7 @@ import pytest
 
 from conftest import ROOT
 from dualpix import InputError, _core
+from dualpix.evaluation.cache import read_outcome
 
 sys.path.append(str(ROOT / "benchmarks"))
 resource = pytest.importorskip("resource")
@@ -154,3 +155,24 @@ def test_crashes_and_hangs_are_findings_and_the_run_goes_on():
         timeout=300,
     )
     assert done.stdout == "['KeyError at no line of dualpix', 'crash, SIGABRT', 'hang'] 240\n", done.stderr
+
+
+@pytest.mark.parametrize("kind", targets.KINDS)
+def test_files_of_the_corpus_are_good_before_they_are_mutated(tmp_path, monkeypatch, kind):
+    """At least one reader takes each of them."""
+    monkeypatch.setenv("DUALPIX_MAX_PIXELS", str(oracle.MOST_PIXELS))
+    for path in (targets.CORPUS / kind).iterdir():
+        if path.name.startswith("found-"):
+            continue
+        copy = tmp_path / targets.KINDS[kind].file
+        copy.write_bytes(path.read_bytes())
+        assert any(taken(reader, copy) for reader in targets.KINDS[kind].readers), path.name
+        assert kind != "cache" or read_outcome(copy) is not None
+
+
+def taken(reader, path):
+    try:
+        reader(str(path), oracle.Told())
+    except InputError:
+        return False
+    return True
