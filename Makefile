@@ -72,7 +72,7 @@ soak: $(VENV)/.dev
 wheel: $(TOOLS)/.done
 	$(TOOLS)/python tools/wheels.py dist $(PYTHONS)
 
-wheel-aarch64: $(TOOLS)/.done
+wheel-aarch64: $(VENV)/.demo $(TOOLS)/.done
 	tools/aarch64.sh $(TOOLS) dist
 
 # All wheels of this system, as they are released: cibuildwheel in clean images.
