@@ -96,7 +96,7 @@ def test_what_a_handler_raises_ends_the_kernel():
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with pytest.raises(Enough):
-            solved(np.empty((400, 400), np.float32), 2)
+            solved(np.empty((700, 900), np.float32), 2)
     finally:
         signal.signal(signal.SIGALRM, before)
 

@@ -34,12 +34,17 @@ def fails_with(error):
     return work
 
 
+class Raw(InputError):
+    __str__ = Exception.__str__
+
+
 def test_a_clean_error_is_fine_and_any_other_is_not():
     assert found(lambda told: None) is None
     assert found(fails_with(InputError("a.png: is damaged: export it again"))) is None
     assert found(fails_with(ZeroDivisionError())) == "ZeroDivisionError at no line of dualpix"
     assert found(fails_with(MemoryError())).startswith("MemoryError")
-    assert found(fails_with(InputError("a.png: \x1b[31m red: no"))).startswith("control characters")
+    assert found(fails_with(InputError("a.png: \x1b[31m red: no"))) is None  # its text has an escape
+    assert found(fails_with(Raw("a.png: \x1b[31m red: no"))).startswith("control characters")
     assert found(fails_with(InputError("a.png: its 9x9 pixels do not fit in memory"))).startswith("out of memory")
     assert found(fails_with(InputError(""))) == "error without a sentence"
 

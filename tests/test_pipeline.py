@@ -66,7 +66,6 @@ def test_options_agree_with_the_oracle(pair, change):
     np.testing.assert_allclose(dualpix.disparity(left, right, params).disparity, expected, rtol=1e-4, atol=2e-4)
 
 
-@not_under("compiled for one CPU without fused multiply-adds, one value of 5063 is off by 0.5 %, not by 0.3 %")
 @pytest.mark.parametrize("shape", [(64, 96), (61, 83)])
 def test_auto_agrees_with_the_oracle(shape):
     left, right = as_uint8(textured_pair(shape, 1.3))
@@ -74,7 +73,9 @@ def test_auto_agrees_with_the_oracle(shape):
     result = dualpix.disparity(left, right, params)
     expected, A = oracle(left, right, params)
     np.testing.assert_allclose(result.disparity, expected, rtol=1e-4, atol=2e-4)
-    np.testing.assert_allclose(result.belief.A, A, rtol=3e-3)
+    # The penalty of a step has the factor (1 + x^2)^-2 with x = (d_p - d_q) / tau. Relatively it changes by up to 2 dx.
+    dx = 2 * np.abs(result.disparity - expected).max() / params.robust_tau
+    np.testing.assert_allclose(result.belief.A, A, rtol=3e-3 + 2 * dx)
     np.testing.assert_allclose(result.confidence, 1 / (1 + (result.sigma / 0.25) ** 2), rtol=1e-5)
 
 

@@ -100,6 +100,7 @@ def _match(r: Draw) -> Arguments:
     told = r.disparities() | {"taps": r.taps(), "subpixel": r.random.choice(list(_core.Subpixel)), "bias": r.map(21)}
     told |= {name: r.map() for name in ("left", "right", "alpha", "beta", "encc_left", "encc_right")}
     told |= {
+        "side": r.random.choice((1, 1, 2)),
         "encc_window": r.random.choice((3, 5, 11, 41)),
         "ratio_threshold": r.real(0.5, 1),
         "noise_floor": r.real(0, 1),
