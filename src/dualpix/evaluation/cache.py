@@ -76,6 +76,8 @@ def read_outcome(path: Path) -> Outcome | None:
             record = parse_json(str(file["record"]))
             maps = {name: file[name] for name in record.pop("maps")}
         return Outcome("", "", maps["disparity"], maps.get("confidence"), **record)
+    except FileNotFoundError:
+        return None
     except Exception:  # a damaged file makes NumPy and zipfile raise whatever they run into
         show_debug()
         return None
