@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 from conftest import textured_pair
 from dualpix import OutputError, _core, ending
+from dualpix.batches.process import ProcessError, Worker
 from dualpix.ending import uninterrupted
 from dualpix.io import OutputSet, atomic, encode_png, parts
 from dualpix.io.parts import Part, is_part, name_beside, remove_dead
@@ -248,6 +250,22 @@ def test_a_part_that_was_taken_for_dead_is_made_again(tmp_path, monkeypatch):
     part.close()
 
 
+def test_a_folder_that_was_taken_for_dead_is_made_again(tmp_path, monkeypatch):
+    """Another run removes it before it is opened."""
+    removed, mkdir = [], os.mkdir
+
+    def make(path, mode):
+        mkdir(path, mode)
+        if not removed:
+            removed.append(path)
+            os.rmdir(path)
+
+    monkeypatch.setattr(os, "mkdir", make)
+    part = Part(str(tmp_path / "out"), is_folder=True)
+    assert [str(path) for path in tmp_path.iterdir()] == [part.path] != removed
+    part.close()
+
+
 @pytest.mark.parametrize(
     ("line", "share"),
     [
@@ -305,6 +323,29 @@ def test_force_keeps_the_owner(tmp_path, monkeypatch):
     assert (tmp_path / "a").stat().st_uid == os.geteuid()
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may give files away")
+@pytest.mark.parametrize(("mode", "kept"), [(0o660, 0o600), (0o664, 0o644), (0o604, 0o604)])
+def test_another_group_gets_no_rights(tmp_path, monkeypatch, mode, kept):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    (tmp_path / "a").touch()
+    os.chown(tmp_path / "a", -1, 54321)
+    (tmp_path / "a").chmod(mode)
+    monkeypatch.setattr(os, "chown", refuse)
+    replace_both(tmp_path)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == kept
+
+
+def test_new_files_have_the_mode_of_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        replace_both(tmp_path)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
 @pytest.mark.parametrize("links", [True, False])
 def test_the_second_of_two_writers_fails_and_leaves_nothing(tmp_path, monkeypatch, links):
     """The other writer comes after our last check."""
@@ -356,6 +397,56 @@ def test_a_folder_takes_the_place_of_a_folder_or_leaves_it(tmp_path, monkeypatch
     assert (os.listdir(tmp_path), os.listdir(target)) == (["map.zarr"], ["new"])
 
 
+REPLACING = """
+import os, sys
+from dualpix.io import OutputSet
+
+target, place = sys.argv[1], os.replace
+
+def killed(*names):
+    if sys.argv[2] == "after":
+        place(*names)
+    os.kill(os.getpid(), 9)
+
+os.replace = killed
+with OutputSet([target], force=True, folders=[target]) as outputs:
+    open(os.path.join(outputs.temporary(target), "new"), "w").close()
+"""
+
+
+@pytest.mark.parametrize(("when", "left"), [("before", "old"), ("after", "new")])
+def test_a_kill_while_a_folder_is_replaced_loses_nothing(tmp_path, when, left):
+    target = tmp_path / "map.zarr"
+    target.mkdir()
+    (target / "old").touch()
+    assert subprocess.run([sys.executable, "-c", REPLACING, target, when], timeout=60).returncode == -signal.SIGKILL
+    assert target.exists() == (when == "after")
+    with pytest.raises(OutputError, match="exists already"):
+        OutputSet([target], folders=[target])
+    assert os.listdir(target) == [left]
+    remove_dead(str(tmp_path))
+    assert os.listdir(tmp_path) == ["map.zarr"]
+
+
+def test_an_old_folder_of_a_living_writer_stays(tmp_path, monkeypatch):
+    target = tmp_path / "map.zarr"
+    target.mkdir()
+    (target / "old").touch()
+    seen = []
+    replace = os.replace
+
+    def look(*names):
+        parts.put_back(str(target))
+        seen.append(target.exists())
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", look)
+    with OutputSet([target], force=True, folders=[target]) as outputs:
+        (Path(outputs.temporary(target)) / "new").touch()
+    assert seen == [False]
+    assert (os.listdir(tmp_path), os.listdir(target)) == (["map.zarr"], ["new"])
+
+
 def test_a_signal_waits_until_all_outputs_are_in_place(tmp_path, monkeypatch):
     put = atomic._Change.put
 
@@ -383,6 +474,55 @@ def test_a_child_does_not_remove_the_files_of_its_parent(tmp_path):
     assert os.waitpid(child, 0)[1] == 0
     assert os.path.exists(part.path)
     part.close()
+
+
+ENDING = """
+import os, sys, threading
+from dualpix import ending
+
+def late():
+    with ending.uninterrupted():
+        print("begun", flush=True)
+
+ending.remove_leftovers(ending=sys.argv[1] == "ending")
+thread = threading.Thread(target=late, daemon=True)
+thread.start()
+thread.join(1)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(("how", "said"), [("ending", b""), ("going on", b"begun\n")])
+def test_nothing_is_put_in_place_when_leftovers_are_removed(how, said):
+    done = subprocess.run([sys.executable, "-c", ENDING, how], stdout=subprocess.PIPE, timeout=60, check=True)
+    assert done.stdout == said
+
+
+def _half_written(folder):
+    with OutputSet([f"{folder}/out"]) as outputs:
+        outputs.write(f"{folder}/out", b"half")
+        Path(folder, "ready").touch()
+        time.sleep(60)
+
+
+def test_a_worker_that_is_ended_leaves_nothing(tmp_path):
+    worker, failures = Worker(), []
+
+    def work():
+        try:
+            worker.call(_half_written, str(tmp_path))
+        except ProcessError as error:
+            failures.append(str(error))
+
+    task = threading.Thread(target=work)
+    task.start()
+    while not (tmp_path / "ready").exists():
+        time.sleep(0.02)
+    assert any(map(is_part, os.listdir(tmp_path)))
+    worker.end()
+    task.join()
+    assert failures == ["its process ended with SIGTERM"]
+    assert os.listdir(tmp_path) == ["ready"]
 
 
 # ---- faults --------------------------------------------------------------------------------------

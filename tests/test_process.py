@@ -70,6 +70,9 @@ def test_a_process_ends_with_its_parent(monkeypatch):
     monkeypatch.setattr(os, "getppid", lambda: next(parents))
     monkeypatch.setattr(os, "_exit", leaves)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    removed = []
+    monkeypatch.setattr(process, "remove_leftovers", lambda ending: removed.append(ending))
     with pytest.raises(Left):
         process._end_with(5)
     assert next(parents, None) is None
+    assert removed == [True], "nothing is left, and no other thread begins to put files in place"

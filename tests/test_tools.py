@@ -48,6 +48,10 @@ def test_a_missing_database_is_said_and_does_not_fail(audit, capsys):
 def test_a_broken_audit_fails(audit):
     with pytest.raises(SystemExit, match="usage"):
         audit(2, "", "usage: pip-audit")
+    with pytest.raises(SystemExit, match="KeyError"):
+        audit(1, "", "Traceback (most recent call last):\nKeyError: 'name'\n")
+    with pytest.raises(SystemExit, match="no report"):
+        audit(1, "", "")
 
 
 @pytest.mark.parametrize(("version", "tag"), [("3.10", "3.10"), ("3.11", "3.11"), ("3.12", "abi3"), ("3.14", "abi3")])

@@ -7,9 +7,11 @@ is one, and the exit code is 1.
 """
 
 import json
+import re
 import subprocess
 import sys
 
+UNREACHABLE = re.compile("ConnectionError|Could not connect|Timeout|ProxyError|SSLError|HTTPError")
 SITE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 
 
@@ -23,6 +25,8 @@ def main(python: str) -> int:
     try:
         packages = json.loads(asked.stdout)["dependencies"]
     except ValueError:  # it gives up at the first error of the network
+        if not UNREACHABLE.search(asked.stderr):
+            sys.exit(asked.stderr or "pip-audit: it gave no report")
         reason = asked.stderr.strip().splitlines()[-1:]
         print("pip-audit: nothing was checked, the database cannot be reached:", *reason)
         return 0

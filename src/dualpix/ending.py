@@ -46,12 +46,15 @@ def forget(path: str) -> None:
         _leftovers.discard(path)
 
 
-def remove_leftovers() -> None:
-    """Remove all temporary files and folders of this process. Steps that belong together are finished before."""
+def remove_leftovers(ending: bool = False) -> None:
+    """Remove all temporary files and folders of this process. Steps that belong together are finished before.
+
+    With `ending`, other threads cannot begin such steps any more. The caller ends the process at once.
+    """
     got = _steps.acquire(timeout=5)  # s; after them, something is wrong with the disk
     for path in tuple(_leftovers):
         forget(path)
-    if got:
+    if got and not ending:
         _steps.release()
 
 

@@ -16,11 +16,16 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import FrameType
 from typing import IO, Any, TypeVar
+
+from ..ending import remove_leftovers
 
 Argument = TypeVar("Argument")
 Answer = TypeVar("Answer")
 
+
+GRACE = 0.3  # s that a process has to put files in place and to remove temporary ones
 
 _MAIN = "from dualpix.batches.process import main; main()"
 
@@ -88,8 +93,15 @@ class Worker:
             raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
         return answer
 
+    def ask_to_end(self) -> None:
+        """Let the process finish what it puts in place, remove its temporary files, and end. Does not wait."""
+        self._process.terminate()
+
     def end(self) -> None:
-        """End the process at once, also from another thread than that of `call`."""
+        """End the process, at once if it does not do so when asked; also from another thread than that of `call`."""
+        self.ask_to_end()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -139,6 +151,7 @@ def _debugging() -> bool:
 
 def main() -> None:
     """Read pickled functions and their arguments from stdin, and write the pickled results to stdout."""
+    signal.signal(signal.SIGTERM, _end_tidily)
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # what a function prints goes to stderr
         watch: threading.Thread | None = None
@@ -161,10 +174,18 @@ def _next_task() -> tuple[Callable[[Any], Any], Any, int] | None:
     return task
 
 
+def _end_tidily(number: int, frame: FrameType | None) -> None:
+    """Leave nothing behind, and end by the signal."""
+    remove_leftovers(ending=True)
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+
+
 def _end_with(parent: int) -> None:
     """End this process when its parent has ended."""
     while os.getppid() == parent:
         time.sleep(0.5)
+    remove_leftovers(ending=True)
     os._exit(1)
 
 

@@ -128,6 +128,8 @@ class _Crew:
         with self._lock:
             self._ended = True
             workers = [*self._idle, *self._busy]
+        for worker in workers:  # all of them before we wait for the first
+            worker.ask_to_end()
         for worker in workers:
             worker.end()
 

@@ -72,6 +72,6 @@ def _watch(pipe: int) -> None:
     while (number := os.read(pipe, 1)[0]) not in SIGNALS:
         pass
     time.sleep(PATIENCE)
-    remove_leftovers()
+    remove_leftovers(ending=True)
     _came.append(number)
     os._exit(exit_code())

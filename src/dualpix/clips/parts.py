@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class Parts:
 
         What is left of a clip that is in place is removed.
         """
-        with suppress(OSError):
+        with suppress(OSError), locked(self.path, "dualpix video"):
             os.rmdir(self.path)  # an empty folder is the last thing that is left
         if not os.path.lexists(self.path):
             return
@@ -67,13 +67,9 @@ class Parts:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Make the folder, or go on with the one that is there; keep other runs out. Parts of another clip go."""
-        try:
-            os.makedirs(self.path, exist_ok=True)
-        except OSError as error:
-            raise OutputError(
-                f"{self.path}: this folder cannot be made ({error.strerror}): choose another place"
-            ) from None
-        with locked(self.path, "dualpix video"):
+        with ExitStack() as lock:
+            while not self._make_and_lock(lock):
+                pass
             if self._job().get("key") != self._key:
                 for name in os.listdir(self.path):
                     remove(os.path.join(self.path, name))
@@ -86,6 +82,21 @@ class Parts:
                 if not self.segments():  # there is nothing to go on with
                     self.remove()
                 raise
+
+    def _make_and_lock(self, lock: ExitStack) -> bool:
+        """Make the folder and lock it. False if another run took it for an empty one that was left (see `check`)."""
+        try:
+            os.makedirs(self.path, exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: this folder cannot be made ({error.strerror}): choose another place"
+            ) from None
+        with suppress(FileNotFoundError):
+            held = lock.enter_context(locked(self.path, "dualpix video", patience=0.2))
+            if not held or os.path.samestat(os.fstat(held[0]), os.stat(self.path)):
+                return True
+        lock.close()
+        return False
 
     def segments(self) -> list[dict[str, Any]]:
         """The records of the finished segments of this clip, from the first on."""

@@ -10,7 +10,8 @@ from types import TracebackType
 from ..ending import forget, remember, remove, uninterrupted
 from ..errors import OutputError
 from ..types import StrPath
-from .parts import Part, name_beside, remove_dead, sync_folder
+from .locks import try_lock
+from .parts import Part, name_beside, name_of_old, put_back, remove_dead, sync_folder
 
 __all__ = ["OutputSet", "output_folder", "remove"]
 
@@ -100,6 +101,8 @@ class OutputSet:
             if any(_same(path, other) for other in self._targets):
                 raise OutputError(f"{self._name(path)} is named for two outputs: choose two different files")
             self._targets[os.fspath(path)] = os.path.realpath(path)
+        for target in self._folders.intersection(self._targets.values()):
+            put_back(target)
         self._check()
 
     def write(self, path: StrPath, data: bytes | memoryview) -> None:
@@ -219,13 +222,17 @@ class _Change:
         self._target = target
         self._old: str | None = None  # the name of what was there
         self._is_new = False  # whether there was nothing
+        self._lock: int | None = None  # of a folder that is replaced: tells that we live
 
     def put(self, part: Part, force: bool) -> None:
         """Give a part its name. Raises FileExistsError if something has that name, unless `force`."""
         old = _status(self._target)
+        part.become_like(old)
         if force and old is not None:
-            part.become_like(old)
-            self._keep_old(by_link=stat.S_ISREG(old.st_mode))
+            if stat.S_ISREG(old.st_mode):
+                self._link_old()
+            else:
+                self._move_old_folder()
         part.ready()
         if force:
             os.replace(part.path, self._target)
@@ -236,33 +243,50 @@ class _Change:
     def remove(self) -> None:
         """Remove what is there, if anything."""
         if os.path.lexists(self._target):
-            self._keep_old(by_link=False)
+            old = name_beside(self._target)
+            remember(old)
+            os.rename(self._target, old)
+            self._old = old
 
-    def _keep_old(self, by_link: bool) -> None:
-        """Give what is there another name: a second one, so that the file is never missing, or only that one."""
+    def _link_old(self) -> None:
+        """Give the file that is there a second name, so that it is never missing."""
         old = name_beside(self._target)
         remember(old)
-        if by_link:
-            try:
-                os.link(self._target, old)
-            except OSError as error:
-                if error.errno not in NO_LINKS:
-                    raise
-                return  # it cannot be put back
-        else:
-            os.rename(self._target, old)
+        try:
+            os.link(self._target, old)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            return  # it cannot be put back
+        self._old = old
+
+    def _move_old_folder(self) -> None:
+        """Give the folder that is there another name. After a kill before the end, the next run puts it back."""
+        old = name_of_old(self._target)
+        with suppress(OSError):  # Windows opens no folders
+            self._lock = os.open(self._target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            try_lock(self._lock)
+        os.rename(self._target, old)
         self._old = old
 
     def undo(self) -> None:
         with suppress(OSError):
-            if self._is_new or (self._old and os.path.isdir(self._old)):
+            if self._is_new:
                 remove(self._target)
-            if self._old:
+            elif self._old and os.path.isdir(self._old) and os.path.lexists(self._target):
+                new = name_beside(self._target)  # at no time is a half folder there
+                remember(new)
+                os.rename(self._target, new)
+                os.rename(self._old, self._target)
+                forget(new)
+            elif self._old:
                 os.replace(self._old, self._target)
 
     def end(self) -> None:
         if self._old is not None:
             forget(self._old)
+        if self._lock is not None:
+            os.close(self._lock)
 
 
 def _rename_to_new(path: str, target: str) -> None:

@@ -13,7 +13,7 @@ from platform import node
 from ..ending import forget, remember, remove
 from .locks import lock, try_lock
 
-PREFIX, SUFFIX = ".dualpix-", ".part"
+PREFIX, SUFFIX, OLD = ".dualpix-", ".part", ".old"
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "lustre", "beegfs", "gpfs", "virtiofs", "fuse.")
 WINDOWS = os.name == "nt"
 
@@ -33,24 +33,27 @@ class Part:
 
     def __init__(self, target: str, like: os.stat_result | None = None, is_folder: bool = False) -> None:
         self._is_folder = is_folder
+        self._like = like
         self._file: int | None = None
         while self._file is None:
             self.path = name_beside(target)
             remember(self.path)
             try:
-                self._file = self._locked(0o777 if like is None else stat.S_IMODE(like.st_mode))
+                self._file = self._locked(0o777 if like is None else 0o700)
             except OSError:
                 forget(self.path)
                 raise
 
     def _locked(self, mode: int) -> int | None:
         """Make and lock the part. None if another run took it for dead before it was locked."""
-        mode |= stat.S_IRUSR | stat.S_IWUSR
         if self._is_folder:
-            os.mkdir(self.path, mode | stat.S_IXUSR)
+            os.mkdir(self.path, mode)
             if WINDOWS:  # it opens no folders
                 return -1
-            file = os.open(self.path, os.O_RDONLY)
+            try:
+                file = os.open(self.path, os.O_RDONLY)
+            except FileNotFoundError:
+                return None
         else:
             file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode & 0o666)
         if not WINDOWS:  # where an open file cannot be removed
@@ -79,9 +82,14 @@ class Part:
                     _sync(file.fileno())
             sync_folder(place)
 
-    def become_like(self, old: os.stat_result) -> None:
-        """Take the mode of an older file, and its owner if the system permits that."""
-        if WINDOWS:
+    def become_like(self, old: os.stat_result | None) -> None:
+        """Take the mode of the file that is replaced, and its owner and group if the system permits that.
+
+        If the group is another one, it may do no more than all others may. If the file has gone, what was known of it
+        at the beginning counts.
+        """
+        old = old or self._like
+        if WINDOWS or old is None:
             return
         for owner in ((old.st_uid, old.st_gid), (-1, old.st_gid)):
             try:
@@ -89,7 +97,10 @@ class Part:
                 break
             except OSError:
                 pass
-        os.chmod(self.path, old.st_mode & 0o777)
+        mode = old.st_mode & 0o777
+        if os.stat(self.path).st_gid != old.st_gid:
+            mode &= 0o707 | (mode & 0o007) << 3
+        os.chmod(self.path, mode)
 
     def ready(self) -> None:
         """Make it ready to get its name. Windows does not rename open files."""
@@ -110,6 +121,42 @@ class Part:
 def name_beside(target: str) -> str:
     """A new name for a part, in the folder of the output."""
     return os.path.join(os.path.dirname(target), f"{PREFIX}{_machine()}-{secrets.token_hex(8)}{SUFFIX}")
+
+
+def name_of_old(target: str) -> str:
+    """A new name for a folder that is replaced. It is no part, so nobody removes it while the output is missing."""
+    return f"{_begin_of_old(target)}{secrets.token_hex(8)}{OLD}"
+
+
+def _begin_of_old(target: str) -> str:
+    folder, name = os.path.split(target)
+    tag = blake2b(os.fsencode(name), digest_size=8).hexdigest()
+    return os.path.join(folder, f"{PREFIX}{_machine()}-{tag}-")
+
+
+def put_back(target: str) -> None:
+    """If a run was killed while it replaced a folder: put the old one back, or remove it if the new one is there."""
+    if WINDOWS:  # it does not tell whether the writer lives
+        return
+    folder, begin = os.path.split(_begin_of_old(target))
+    with suppress(OSError):
+        found = [name for name in os.listdir(folder) if name.startswith(begin) and name.endswith(OLD)]
+        paths = [os.path.join(folder, name) for name in found]
+        if paths and not _is_share(folder):
+            for path in sorted(paths, key=os.path.getctime, reverse=True):  # the newest first
+                _put_back_if_dead(path, target)
+
+
+def _put_back_if_dead(path: str, target: str) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if stat.S_ISDIR(os.fstat(file).st_mode) and try_lock(file):
+            if os.path.lexists(target):
+                remove(path)
+            else:
+                os.rename(path, target)
+    finally:
+        os.close(file)
 
 
 def is_part(name: str) -> bool:
