@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 
 from conftest import textured_pair
-from dualpix import OutputError, _core, ending
+from dualpix import OutputError, _core, clips, ending
 from dualpix.batches.process import ProcessError, Worker
+from dualpix.clips.parts import Parts
 from dualpix.ending import uninterrupted
+from dualpix.evaluation.cache import read_outcome
 from dualpix.io import OutputSet, atomic, encode_png, parts
+from dualpix.io.locks import locked
 from dualpix.io.parts import Part, is_part, name_beside, remove_dead
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSIX")
@@ -523,6 +526,45 @@ def test_a_worker_that_is_ended_leaves_nothing(tmp_path):
     task.join()
     assert failures == ["its process ended with SIGTERM"]
     assert os.listdir(tmp_path) == ["ready"]
+
+
+def test_an_empty_folder_of_a_running_clip_stays(tmp_path):
+    folder = tmp_path / "out.parts"
+    folder.mkdir()
+    with locked(str(folder), "dualpix video"), pytest.raises(OutputError, match="another dualpix video"):
+        Parts(str(folder), "key").check(force=False)
+    assert folder.exists()
+    Parts(str(folder), "key").check(force=False)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("opened_before", [True, False])
+def test_a_clip_makes_its_folder_again_if_another_run_removed_it(tmp_path, monkeypatch, opened_before):
+    folder = str(tmp_path / "out.parts")
+    removed = []
+
+    @contextmanager
+    def late(path, command, patience=0):
+        if not removed and not opened_before:
+            removed.append(os.rmdir(path))
+        with locked(path, command, patience) as held:
+            if not removed:
+                removed.append(os.rmdir(path))
+            yield held
+
+    monkeypatch.setattr(clips.parts, "locked", late)
+    with Parts(folder, "key").opened():
+        assert sorted(os.listdir(folder)) == ["frames", "job.json"]
+    assert len(removed) == 1
+
+
+def test_a_missing_outcome_is_no_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DUALPIX_DEBUG", "1")
+    assert read_outcome(tmp_path / "missing.npz") is None
+    assert capsys.readouterr().err == ""
+    (tmp_path / "damaged.npz").write_bytes(b"?")
+    assert read_outcome(tmp_path / "damaged.npz") is None
+    assert "Traceback" in capsys.readouterr().err
 
 
 # ---- faults --------------------------------------------------------------------------------------

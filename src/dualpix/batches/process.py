@@ -97,11 +97,11 @@ class Worker:
         """Let the process finish what it puts in place, remove its temporary files, and end. Does not wait."""
         self._process.terminate()
 
-    def end(self) -> None:
-        """End the process, at once if it does not do so when asked; also from another thread than that of `call`."""
+    def end(self, grace: float = GRACE) -> None:
+        """Ask the process to end, and kill it after some seconds; also from another thread than that of `call`."""
         self.ask_to_end()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
+            self._process.wait(grace)
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

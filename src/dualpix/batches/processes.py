@@ -1,5 +1,6 @@
 """The runner for one machine: several processes at a time, within a limit of memory."""
 
+import time
 from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Generic
 
-from .process import ProcessError, Worker
+from .process import GRACE, ProcessError, Worker
 from .runner import Answer, Task
 
 TRIES = 3  # how often a task may end its process before it counts as failed
@@ -128,10 +129,11 @@ class _Crew:
         with self._lock:
             self._ended = True
             workers = [*self._idle, *self._busy]
-        for worker in workers:  # all of them before we wait for the first
+        end = time.monotonic() + GRACE  # for all of them together
+        for worker in workers:
             worker.ask_to_end()
         for worker in workers:
-            worker.end()
+            worker.end(max(0, end - time.monotonic()))
 
 
 def _run(task: Task[Answer]) -> Answer:
