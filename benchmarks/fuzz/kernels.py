@@ -110,7 +110,9 @@ def _match(r: Draw) -> Arguments:
         ranges = np.empty((*tiles, 2), np.int32)
         ranges[..., 0], ranges[..., 1] = told["first"], r.random.choice((3, told["count"]))
         told["ranges"] = ranges
-    return _coded(told | {"cost": r.random.choice(list(_core.Cost))}, "cost")
+    told |= {"cost": r.random.choice(list(_core.Cost))}
+    blocks = told["cost"] in (_core.Cost.sad, _core.Cost.ssd)
+    return _coded(told | {"side": r.random.choice((1, 2)) if blocks else 1}, "cost")
 
 
 def _condition(r: Draw) -> Arguments:

@@ -85,7 +85,7 @@ def _unclear(error: Exception) -> tuple[str, str] | None:
     said = in_words(error)
     if not said.strip():
         return "error without a sentence", repr(error)
-    if "\n" in said or any(ord(letter) < 32 or ord(letter) == 127 for letter in said):
+    if "\n" in said or any((ord(letter) < 32 and letter != "\t") or ord(letter) == 127 for letter in said):
         return f"control characters in a sentence at {_where(error)}", repr(said)
     if "do not fit in memory" in said:
         return f"out of memory at {_where(error)}", said

@@ -146,8 +146,9 @@ def manifest(path: str, told: Told) -> None:
 def cache(path: str, told: Told) -> None:
     told.size = os.path.getsize(path)
     outcome = read_outcome(Path(path))
-    if outcome is not None and not isinstance(outcome.disparity, np.ndarray | None):
-        raise Wrong(f"a map of type {type(outcome.disparity)}")
+    for values in () if outcome is None else (outcome.disparity, outcome.confidence):
+        if values is not None and (values.dtype, values.ndim) != (np.float32, 2):
+            raise Wrong(f"a map of {values.dtype} {values.shape}")
 
 
 def hints(path: str, told: Told) -> None:

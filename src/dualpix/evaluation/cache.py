@@ -75,6 +75,8 @@ def read_outcome(path: Path) -> Outcome | None:
                 return None  # not ours: small files could become large maps
             record = parse_json(str(file["record"]))
             maps = {name: file[name] for name in record.pop("maps")}
+        if any(getattr(values, "dtype", None) != np.float32 or values.ndim != 2 for values in maps.values()):
+            return None
         return Outcome("", "", maps["disparity"], maps.get("confidence"), **record)
     except FileNotFoundError:
         return None
