@@ -199,10 +199,13 @@ def _is_raw(data: Bytes, found: list[Named]) -> bool:
 
 
 def _end(page: Page) -> int:
-    ends = [0]
-    for starts, counts in ((STRIP_OFFSETS, STRIP_COUNTS), (TILE_OFFSETS, TILE_COUNTS)):
-        ends += (a + b for a, b in zip(page.wholes(starts), page.wholes(counts), strict=False))
-    return max(ends)
+    last = 0.0  # exact below 2^53, and no sum wraps around
+    for tags in ((STRIP_OFFSETS, STRIP_COUNTS), (TILE_OFFSETS, TILE_COUNTS)):
+        starts, counts = (page.values(tag) for tag in tags)
+        if {starts.dtype.kind, counts.dtype.kind} <= {*"ui"} and starts.ndim == counts.ndim == 1:
+            number = min(len(starts), len(counts))
+            last = np.add(starts[:number], counts[:number], dtype=np.float64).max(initial=last)
+    return int(last)
 
 
 def _check_kind(page: Page) -> None:
