@@ -33,6 +33,7 @@ from dualpix.io import probe, read_image, read_map, urls
 from dualpix.io._av1 import frame_sizes
 from dualpix.io._format import FormatError
 from dualpix.io._items import items
+from dualpix.io._tiff import raw_end
 from dualpix.io.grids import Grid
 from dualpix.params.config import load_config
 from image_files import by_opencv, by_tifffile, chunk, jpeg_with, png, save, segment
@@ -93,12 +94,12 @@ def shared_strips(count):
 
 
 def repeated_directories(step):
-    """A TIFF whose 900 SubIFDs are its first directory of 4096 tags, or begin `step` tags behind each other in it."""
+    """A TIFF of 4096 tags, among which its 900 SubIFDs of 3000 tags begin, so many behind each other."""
     tags = {tag: (4, 1, value) for tag, _, _, value in grey_tags(4, 4)} | {273: (4, 1, 8), 279: (4, 1, 16)}
     end = 8 + 2 + 12 * 4096 + 4
-    tags |= {330: (4, 900, end)} | {30_000 + i: (1, 1, 8) for i in range(4096 - len(tags) - 1)}
+    tags |= {330: (4, 900, end)} | {30_000 + i: (4, 1, 3000 << 16) for i in range(4096 - len(tags) - 1)}
     entries = b"".join(struct.pack("<HHII", tag, *rest) for tag, rest in sorted(tags.items()))
-    places = struct.pack("<900I", *(8 + 12 * step * i for i in range(900)))
+    places = struct.pack("<900I", *(8 + 12 * (20 + step * i) for i in range(900)))
     return b"II*\0" + struct.pack("<IH", 8, 4096) + entries + bytes(4) + places
 
 
@@ -313,6 +314,17 @@ def test_long_sequence_headers_are_read_and_short_ones_refused(points):
     header = bytes([1 << 3]) + int(bits.ljust(-(-len(bits) // 8) * 8, "0"), 2).to_bytes(-(-len(bits) // 8), "big")
     assert list(frame_sizes(header)) == [(4096, 4096)]
     assert list(frame_sizes(header[:-1])) == [(2**16, 2**16)]
+
+
+def test_pages_of_raw_files_that_share_lists_of_places():
+    """Each page would read the whole file."""
+    size, pages = 2 + 12 * 3 + 4, 100
+    tags = [(262, 4, 1, 32803), (273, 1, 5000, 8), (279, 1, 5000, 8)]
+    entries = struct.pack("<H", 3) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
+    links = [8 + size * (number + 1) for number in range(pages - 1)] + [0]
+    data = b"II*\0" + struct.pack("<I", 8) + b"".join(entries + struct.pack("<I", link) for link in links)
+    with pytest.raises(FormatError, match="damaged TIFF"):
+        raw_end(data + bytes(5000))
 
 
 # ---- nothing of the process changes while a file is read -------------------------------------------
