@@ -207,10 +207,11 @@ def images(data: Bytes) -> list[Named]:
 
 
 class _Directories:
-    """The directories of a file. Together they cannot be longer than the file: no byte is parsed again and again."""
+    """The directories of a file. Together they cannot be longer than the file, which they are if many overlap."""
 
     def __init__(self, data: Bytes) -> None:
         self._data, self._left = data, len(data)
+        self._found: dict[int, Page] = {}
         self._order = _ORDERS[data[:2]]
         self._is_big = unpack(self._order + "H", data, 2)[0] == _BIG
 
@@ -227,7 +228,12 @@ class _Directories:
             place = self._link(page.link)
 
     def at(self, place: int) -> Page:
-        """The directory at an offset."""
+        """The directory at an offset. It is parsed once."""
+        if place not in self._found:
+            self._found[place] = self._parsed(place)
+        return self._found[place]
+
+    def _parsed(self, place: int) -> Page:
         counter, form, link = ("Q", "HHQQ", 8) if self._is_big else ("H", "HHII", 4)
         start, size, room = place + struct.calcsize("=" + counter), struct.calcsize("=" + form), link
         if place < 8 or start > len(self._data):
