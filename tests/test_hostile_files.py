@@ -20,14 +20,22 @@ import pytest
 from PIL import Image
 
 import dualpix
-from dualpix import InputError, ParameterError
+from dualpix import DualpixError, InputError, ParameterError
+from dualpix.batches.folder import RESULTS
+from dualpix.batches.keys import file_digest
+from dualpix.batches.results import Results
 from dualpix.cli import main
 from dualpix.evaluation.cache import read_outcome, write_outcome
 from dualpix.evaluation.outcomes import Outcome
 from dualpix.evaluation.tables import cell
 from dualpix.files import FileBytes, parse_json
-from dualpix.io import probe, read_image, read_map
+from dualpix.io import probe, read_image, read_map, urls
+from dualpix.io._av1 import frame_sizes
+from dualpix.io._format import FormatError
+from dualpix.io._items import items
+from dualpix.io._tiff import raw_end
 from dualpix.io.grids import Grid
+from dualpix.params.config import load_config
 from image_files import by_opencv, by_tifffile, chunk, jpeg_with, png, save, segment
 
 RNG = np.random.default_rng(3)
@@ -85,6 +93,43 @@ def shared_strips(count):
     return head.ljust(start, b"\0") + places + BOMB
 
 
+def repeated_directories(step):
+    """A TIFF of 4096 tags, among which its 900 SubIFDs of 3000 tags begin, so many behind each other."""
+    tags = {tag: (4, 1, value) for tag, _, _, value in grey_tags(4, 4)} | {273: (4, 1, 8), 279: (4, 1, 16)}
+    end = 8 + 2 + 12 * 4096 + 4
+    tags |= {330: (4, 900, end)} | {30_000 + i: (4, 1, 3000 << 16) for i in range(4096 - len(tags) - 1)}
+    entries = b"".join(struct.pack("<HHII", tag, *rest) for tag, rest in sorted(tags.items()))
+    places = struct.pack("<900I", *(8 + 12 * (20 + step * i) for i in range(900)))
+    return b"II*\0" + struct.pack("<IH", 8, 4096) + entries + bytes(4) + places
+
+
+def tiles(width, height, side, count):
+    """A TIFF of deflated tiles of zeros."""
+    data = zlib.compress(bytes(side * side), 9)
+    tags = [tag for tag in grey_tags(width, height, 8) if tag[0] != 278]
+    start = 8 + 2 + 12 * (len(tags) + 4) + 4
+    tags += [(322, 4, 1, side), (323, 4, 1, side), (324, 4, count, start), (325, 4, count, start + 4 * count)]
+    entries = b"".join(struct.pack("<HHII", *tag) for tag in sorted(tags))
+    first = start + 8 * count
+    places = struct.pack(f"<{count}I", *(first + len(data) * i for i in range(count)))
+    lengths = struct.pack("<I", len(data)) * count
+    return b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + bytes(4) + places + lengths + data * count
+
+
+def box(kind, body):
+    return struct.pack(">I4s", len(body) + 8, kind) + body
+
+
+def shared_items(items, parts, step=1):
+    """The structure of an AVIF whose parts begin one byte behind each other, or items at the same one."""
+    infos = b"".join(box(b"infe", struct.pack(">IHH4s", 2 << 24, i, 0, b"av01")) for i in range(items))
+    extents = [struct.pack(f">{parts}I", *range(step * i, step * i + parts)) for i in range(items)]
+    places = b"".join(struct.pack(">HHH", i, 0, parts) + extent for i, extent in enumerate(extents))
+    iinf = box(b"iinf", struct.pack(">IH", 0, items) + infos)
+    iloc = box(b"iloc", struct.pack(">IBBH", 0, 0x40, 0, items) + places)
+    return box(b"ftyp", b"avif") + box(b"meta", bytes(4) + iinf + iloc)
+
+
 def many_scans(count):
     """A progressive JPEG, flat and 1000 x 1000, whose last scan comes again and again."""
     data = by_opencv(".jpg", np.full((1000, 1000, 3), 128, np.uint8), cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
@@ -140,15 +185,18 @@ CRAFTED = {
     "lzw.tif": (lambda: tiff(grey_tags(16, 16, 5), b"\x80\x00\x00" + b"\xff" * 10**6), 256, "damaged TIFF"),
     "pages.tif": (lambda: chain(20_000), 16, "holds more than 1000 images"),
     "subpages.tif": (
-        lambda: tiff([*grey_tags(4, 4), (330, 4, 200_000, 200)], bytes(16), struct.pack("<I", 8) * 200_000),
+        lambda: tiff([*grey_tags(4, 4), (330, 4, 200_000, 150)], bytes(16), struct.pack("<I", 8) * 200_000),
         16,
-        "holds more than 1000 images|cut short",
+        "holds more than 1000 images",
     ),
     "tile.tif": (
         lambda: tiff([*grey_tags(16, 16, 8), (322, 4, 1, 30_000), (323, 4, 1, 30_000), (324, 4, 1, 8)], BOMB),
         256,
-        "damaged TIFF",
+        "hold far more than its picture",
     ),
+    "repeated.tif": (lambda: repeated_directories(0), 16, "damaged TIFF"),
+    "overlapping.tif": (lambda: repeated_directories(1), 16, "damaged TIFF"),
+    "tiles.tif": (lambda: tiles(1, 4096 * 20, 4096, 20), 81_920, "hold far more than its picture: save it in strips"),
     "strips.tif": (lambda: shared_strips(100_000), 100_000, "damaged TIFF|cut short"),
     "two.jpg": (lambda: JPEG[:FRAME] + resized(16, 16) + JPEG[FRAME:], 256, "has 2 frames"),
     "scans.jpg": (lambda: many_scans(5000), 3 * 10**6, "scans, more than a picture has"),
@@ -233,6 +281,50 @@ def test_no_marker_hides_the_frame_of_a_jpeg(tmp_path, monkeypatch, marker):
 def test_a_frame_behind_the_pixels_is_refused(tmp_path):
     with pytest.raises(InputError, match="has 2 frames and 1 scans"):
         read_image(save(tmp_path, JPEG[:-2] + resized(20_000, 20_000) + JPEG[-2:]))
+
+
+@pytest.mark.parametrize(("count", "parts"), [(1, 4096), (4000, 1), (5000, 1), (1, 5000)])
+def test_items_are_not_longer_than_the_file(count, parts):
+    """Parts to the end of the file: 50 kB became 400 MB."""
+    with pytest.raises(FormatError, match="damaged AVIF"):
+        list(items(shared_items(count, parts), b"av01"))
+
+
+def test_items_that_share_their_data_come_once():
+    """An encoder stores equal tiles once."""
+    data = shared_items(20, 1, step=0)
+    assert list(items(data, b"av01")) == [data]
+
+
+@pytest.mark.parametrize("count", [998, 999, 1000, 5000])
+def test_no_frame_of_av1_hides_behind_others(count):
+    """A header of 4096 x 4096 px behind so many empty OBUs."""
+    bits = f"{0b000_1_1_00000:010b}{11:04b}{11:04b}{4095:012b}{4095:012b}".ljust(48, "0")
+    header = bytes([1 << 3]) + int(bits, 2).to_bytes(6, "big")
+    assert list(frame_sizes(bytes([2 << 3 | 2, 0]) * count + header))[-1] == (
+        (4096, 4096) if count < 999 else (2**16, 2**16)
+    )
+
+
+@pytest.mark.parametrize("points", [1, 20, 32])
+def test_long_sequence_headers_are_read_and_short_ones_refused(points):
+    """Operating points, each of 23 bits, stand before the size."""
+    each = f"{0:012b}{8:05b}1{1}{0:04b}"
+    bits = f"{0:05b}01{points - 1:05b}{each * points}{11:04b}{11:04b}{4095:012b}{4095:012b}"
+    header = bytes([1 << 3]) + int(bits.ljust(-(-len(bits) // 8) * 8, "0"), 2).to_bytes(-(-len(bits) // 8), "big")
+    assert list(frame_sizes(header)) == [(4096, 4096)]
+    assert list(frame_sizes(header[:-1])) == [(2**16, 2**16)]
+
+
+def test_pages_of_raw_files_that_share_lists_of_places():
+    """Each page would read the whole file."""
+    size, pages = 2 + 12 * 3 + 4, 100
+    tags = [(262, 4, 1, 32803), (273, 1, 5000, 8), (279, 1, 5000, 8)]
+    entries = struct.pack("<H", 3) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
+    links = [8 + size * (number + 1) for number in range(pages - 1)] + [0]
+    data = b"II*\0" + struct.pack("<I", 8) + b"".join(entries + struct.pack("<I", link) for link in links)
+    with pytest.raises(FormatError, match="damaged TIFF"):
+        raw_end(data + bytes(5000))
 
 
 # ---- nothing of the process changes while a file is read -------------------------------------------
@@ -329,6 +421,21 @@ def test_pipes_and_devices_are_refused(tmp_path, read):
 
 
 @linux
+@pytest.mark.parametrize("read", [urls.read, file_digest, lambda path: Results(os.path.dirname(path))])
+def test_pipes_in_batches_are_refused(tmp_path, read):
+    os.mkfifo(tmp_path / RESULTS)
+    with pytest.raises((OSError, DualpixError), match="it is a pipe or a device, not a file"):
+        read(str(tmp_path / RESULTS))
+
+
+def test_texts_have_a_limit(tmp_path):
+    path = save(tmp_path, b"", "a.csv")
+    os.truncate(path, 2**26 + 1)
+    with pytest.raises(OSError, match="more than 64 MB"):
+        urls.read(str(path))
+
+
+@linux
 @pytest.mark.parametrize("option", ["--config", "--calibration", "--hints"])
 def test_pipes_as_options_are_refused(tmp_path, monkeypatch, capsys, option):
     monkeypatch.chdir(tmp_path)
@@ -362,9 +469,29 @@ def test_long_numbers_in_the_environment(tmp_path, monkeypatch):
 
 def test_long_numbers_in_a_config(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    save(tmp_path, b"window = " + b"9" * 5000 + b"\n", "a.toml")
-    assert main(["disparity", "a.png", "a.png", "-o", "out.tiff", "--config", "a.toml"]) == 2
+    save(tmp_path, b"window = " + b"9" * 900 + b"\n", "a.toml")
+    usual = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert main(["disparity", "a.png", "a.png", "-o", "out.tiff", "--config", "a.toml"]) == 2
+    finally:
+        sys.set_int_max_str_digits(usual)
     assert capsys.readouterr().err == "error: config a.toml holds a number with too many digits: shorten it\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a." * 20_000 + "a = 1", "has a line of more than 1000 characters: shorten it"),
+        ("'\u2028'." * 10_000 + "a = 1", "has a line of more than 1000 characters: shorten it"),
+        ("# a comment\n" * 6000, "has more than 64 kB: give only name = value lines"),
+    ],
+)
+def test_configs_are_short(tmp_path, text, said):
+    """Dotted names take tomllib a time that grows with the square of their length."""
+    path = save(tmp_path, text.encode(), "a.toml")
+    with pytest.raises(InputError, match=f"a.toml {said}$"):
+        load_config(path)
 
 
 @pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, "[" * 10**5, "9" * 5000, '{"a":' * 70 + "1" + "}" * 70])

@@ -47,6 +47,16 @@ def many_directories(count: int = 20_000) -> bytes:
     return head + b"".join(body)
 
 
+def repeated_directories(count: int = 900) -> bytes:
+    """A TIFF of 4096 tags, whose SubIFDs are all the same 3000 of them."""
+    end = 8 + 2 + 12 * 4096 + 4
+    tags = {256: 1, 257: 1, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: 1, 279: 1}
+    sub_pages = struct.pack("<HHII", 330, 4, count, end)
+    others = _entries({30_000 + i: 3000 << 16 for i in range(4096 - len(tags) - 1)})
+    places = struct.pack("<I", 8 + 12 * 20) * count
+    return b"II*\0" + struct.pack("<IH", 8, 4096) + _entries(tags) + sub_pages + others + bytes(4) + places
+
+
 def png_bomb() -> bytes:
     """8x8 pixels whose data inflates to 900 MB."""
     head = struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0)
@@ -109,6 +119,7 @@ CRAFTED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "JPEG of many scans": ("jpeg", progressive_jpeg),
     "TIFF that inflates": ("tiff", deflate_tiff),
     "TIFF of 20,000 directories": ("tiff", many_directories),
+    "TIFF of repeated directories": ("tiff", repeated_directories),
     "PNG that inflates": ("png", png_bomb),
     "PNG with texts that inflate": ("png", png_text_bomb),
     "PGM header of spaces": ("pnm", pgm_spaces),
@@ -123,6 +134,7 @@ CRAFTED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "calibration of 5,000 digits": ("calibration", digits('{"calibration": 1, "width": ', "}")),
     "calibration of nested lists": ("calibration", lambda: b'{"calibration": ' + b"[" * 100_000),
     "parameters of 5,000 digits": ("params", digits("window = ")),
+    "parameters of dotted names": ("params", lambda: b"a." * 30_000 + b"a = 1"),
     "parameters of nested lists": ("params", lambda: b"window = " + b"[" * 100_000),
     "manifest of 5,000 digits": ("manifest-jsonl", digits('{"left": "a.png", "window": ', "}")),
     "manifest of nested lists": ("manifest-jsonl", lambda: b'{"left": ' + b"[" * 100_000),

@@ -13,32 +13,32 @@ bool unfilter(Bytes data, OutputMask rows, int pixel) {
   require(rows.shape(1) > 0 && data.size() == rows.size() + rows.shape(0), "data must have one byte more a row than rows");
   require(pixel >= 1 && pixel <= 8 && rows.shape(1) % (size_t)pixel == 0, "pixel must be 1 to 8 and divide the rows");
   require((const void*)data.data() != rows.data(), "rows must not be data");
-  nb::gil_scoped_release release;
+  Released release;
   return dualpix::unfilter(data.data(), rows.data(), rows.shape(0), rows.shape(1), pixel);
 }
 
 size_t unpack_bits(Bytes data, OutputBytes out) {
   require(data.data() != out.data(), "out must not be data");
-  nb::gil_scoped_release release;
+  Released release;
   return dualpix::unpack_bits(data.data(), data.size(), out.data(), out.size());
 }
 
 size_t unpack_lzw(Bytes data, OutputBytes out) {
   require(data.data() != out.data(), "out must not be data");
-  nb::gil_scoped_release release;
+  Released release;
   return dualpix::unpack_lzw(data.data(), data.size(), out.data(), out.size());
 }
 
 template <class T>
 void add_up(Array<T, 3> values) {
   require(values.size() > 0 && values.shape(2) < 256, "values must be rows of up to 255 channels");
-  nb::gil_scoped_release release;
+  Released release;
   dualpix::add_up(values.data(), values.shape(0), values.shape(1), (int)values.shape(2));
 }
 
 long long parse_numbers(Bytes text, Array<uint16_t, 1> out, int largest) {
   require(largest >= 0 && largest < 1 << 16, "largest must be 0 to 65535");
-  nb::gil_scoped_release release;
+  Released release;
   return dualpix::parse_numbers(text.data(), text.size(), out.data(), out.size(), (unsigned)largest);
 }
 

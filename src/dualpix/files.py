@@ -105,10 +105,21 @@ def read_text(path: StrPath, encoding: str = "utf-8", errors: str = "strict") ->
     UnicodeDecodeError
         If it is not text.
     """
+    return read_bytes(path).decode(encoding, errors)
+
+
+def read_bytes(path: StrPath) -> bytes:
+    """The bytes of a text file.
+
+    Raises
+    ------
+    OSError
+        As `open_file`, or if the file is larger than 64 MB.
+    """
     data = FileBytes(path)
     if len(data) > LONGEST_TEXT:
         raise OSError(errno.EFBIG, f"it has more than {LONGEST_TEXT >> 20} MB")
-    return data[:].decode(encoding, errors)
+    return data[:]
 
 
 def parse_json(text: str | bytes) -> Any:

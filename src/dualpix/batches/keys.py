@@ -2,9 +2,9 @@
 
 import json
 from hashlib import blake2b
-from pathlib import Path
 
 from ..errors import InputError
+from ..files import open_file
 
 _PIECE = 1 << 20  # bytes read at once
 
@@ -24,7 +24,7 @@ def file_digest(path: str) -> str:
     """
     digest = blake2b(digest_size=20)
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             while piece := file.read(_PIECE):
                 digest.update(piece)
     except FileNotFoundError:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import OutputError
-from ..files import parse_json
+from ..files import open_file, parse_json
 from ..io import OutputSet, urls
 from ..io.sidecar import to_json
 from .folder import RESULTS
@@ -70,9 +70,13 @@ class _Appended:
         self._path = path
 
     def read(self) -> bytes:
-        with suppress(FileNotFoundError):
-            return urls.read(self._path)
-        return b""
+        try:
+            with open_file(self._path) as file:  # of any length: a batch may have a million captures
+                return file.readall()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise OutputError(f"{self._path}: cannot be read ({error.strerror}): remove it") from None
 
     def append(self, line: bytes) -> None:
         try:

@@ -2,10 +2,14 @@
 
 import re
 import struct
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from ..errors import DualpixError, InputError, show_debug
 from ..files import FileBytes
@@ -15,6 +19,7 @@ UPRIGHT = 1  # the EXIF orientation of a picture that is stored as it is seen
 Bytes = bytes | FileBytes  # Headers are read from a file that is not loaded.
 
 _LONGEST_MAGIC = 32
+_PIECE = 2**18  # compressed bytes that are inflated at once
 
 
 class FormatError(Exception):
@@ -69,6 +74,22 @@ def matches(magic: re.Pattern[bytes], data: Bytes) -> bool:
 def unpack(form: str, data: Bytes, start: int) -> tuple[Any, ...]:
     """Numbers at an offset, as `struct.unpack_from`; struct.error if the data end before."""
     return struct.unpack(form, data[start : start + struct.calcsize(form)])
+
+
+def inflate(parts: Iterable[memoryview], size: int) -> npt.NDArray[np.uint8]:
+    """So many bytes of a zlib stream; fewer if it ends before, none if it is damaged. What follows is not looked at."""
+    stored, done, stream = np.empty(size, np.uint8), 0, zlib.decompressobj()
+    for piece in (part[i : i + _PIECE] for part in parts for i in range(0, len(part), _PIECE)):
+        try:
+            found = stream.decompress(piece, size - done + 1)  # one more, so that the checksum at the end is reached
+        except zlib.error:
+            return stored[:0]
+        more = min(len(found), size - done)
+        stored[done : done + more] = np.frombuffer(found, np.uint8, more)
+        done += more
+        if len(found) > more or stream.eof:
+            break
+    return stored[:done]
 
 
 def check_length(found: int, promised: int) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .. import _core
 from ..types import Image
 from . import _exif
-from ._format import Bytes, FormatError, Header, unpack
+from ._format import Bytes, FormatError, Header, inflate, unpack
 
 MAGIC = re.compile(rb"\x89PNG\r\n\x1a\n")
 
@@ -24,7 +24,6 @@ _PIXEL_CHUNKS = (b"IHDR", b"PLTE", b"IDAT", b"IEND")  # Other chunks may turn, s
 _PASSES = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1))
 _MOST_CHUNKS = 2**17
 _MOST_INFLATED = 1032  # bytes that one byte of deflate stands for at most
-_PIECE = 2**18  # bytes that are inflated at once
 
 Rows = npt.NDArray[np.uint8]
 
@@ -116,18 +115,8 @@ def _inflated(parts: list[memoryview], size: int) -> Rows:
     """So many bytes of the compressed stream. What follows them is not looked at."""
     if size > _MOST_INFLATED * sum(map(len, parts)):
         raise FormatError("is damaged, its header promises more pixels than it holds: copy or export it again")
-    stored, done, stream = np.empty(size, np.uint8), 0, zlib.decompressobj()
-    for piece in (part[i : i + _PIECE] for part in parts for i in range(0, len(part), _PIECE)):
-        try:
-            found = stream.decompress(piece, size - done + 1)  # one more, so that the checksum at the end is reached
-        except zlib.error as error:
-            raise FormatError(_DAMAGED) from error
-        more = min(len(found), size - done)
-        stored[done : done + more] = np.frombuffer(found, np.uint8, more)
-        done += more
-        if done == size and (len(found) > more or stream.eof):
-            break
-    if done < size:
+    stored = inflate(parts, size)
+    if len(stored) < size:
         raise FormatError(_DAMAGED)
     return stored
 

@@ -33,6 +33,7 @@ _KINDS = (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _YCBCR)
 _SENSOR_KINDS = (32803, 34892)  # colour filter array, linear raw
 _BY_OPENCV = (1, 5, 7, 8, 32773, 32946)  # 7 is JPEG
 _DNG_VERSION, _SHORT = 50706, 3
+_PLACES = (STRIP_OFFSETS, STRIP_COUNTS), (TILE_OFFSETS, TILE_COUNTS)
 _MOST_NAMED = 6  # images listed in an error
 
 
@@ -78,7 +79,10 @@ def is_raw(data: Bytes) -> bool:
 
 def raw_end(data: Bytes) -> int:
     """Return the offset behind the last pixel of any image of a camera raw file."""
-    return max(_end(image.page) for image in _images(data))
+    pages = [image.page for image in _images(data)]
+    if sum(page.entries[tag].number for page in pages for tag in sum(_PLACES, ()) if tag in page.entries) > len(data):
+        raise FormatError("is a damaged TIFF: copy or export it again")  # pages that share lists of places
+    return max(map(_end, pages))
 
 
 def raw_page(data: Bytes) -> Page | None:
@@ -199,10 +203,13 @@ def _is_raw(data: Bytes, found: list[Named]) -> bool:
 
 
 def _end(page: Page) -> int:
-    ends = [0]
-    for starts, counts in ((STRIP_OFFSETS, STRIP_COUNTS), (TILE_OFFSETS, TILE_COUNTS)):
-        ends += (a + b for a, b in zip(page.wholes(starts), page.wholes(counts), strict=False))
-    return max(ends)
+    last = 0.0  # exact below 2^53, and no sum wraps around
+    for tags in _PLACES:
+        starts, counts = (page.values(tag) for tag in tags)
+        if {starts.dtype.kind, counts.dtype.kind} <= {*"ui"} and starts.ndim == counts.ndim == 1:
+            number = min(len(starts), len(counts))
+            last = np.add(starts[:number], counts[:number], dtype=np.float64).max(initial=last)
+    return int(last)
 
 
 def _check_kind(page: Page) -> None:

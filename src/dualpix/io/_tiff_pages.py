@@ -12,6 +12,7 @@ from ._format import Bytes, FormatError, unpack
 
 MOST_IMAGES = 1000
 _MOST_ENTRIES = 4096  # of a directory
+_DAMAGED = "is a damaged TIFF: copy or export it again"
 
 _ORDERS = {b"II": "<", b"MM": ">"}
 _BIG = 43  # the number of BigTIFF
@@ -76,28 +77,29 @@ class Page:
     link: int
     entries: dict[int, Entry]
 
-    def values(self, tag: int) -> Values:
-        """The values of a tag; empty if it has none. A rational is two numbers, as two columns."""
+    def values(self, tag: int, most: int | None = None) -> Values:
+        """The values of a tag, or the first of them; empty if it has none. A rational is two numbers: two columns."""
         entry = self.entries.get(tag)
         if entry is None:
             return np.empty(0, np.int64)
         dtype = np.dtype(self.order + _TYPES[entry.kind])
-        count = entry.number * (2 if entry.kind in _RATIONAL else 1)
+        number = entry.number if most is None else min(entry.number, most)
+        count = number * (2 if entry.kind in _RATIONAL else 1)
         stored = self.data[entry.where : entry.where + count * dtype.itemsize]
         if len(stored) < count * dtype.itemsize:
             raise FormatError("is cut short: copy or export it again")
         found: Values = np.frombuffer(stored, dtype).astype(dtype.newbyteorder("="))
         return found.reshape(-1, 2) if entry.kind in _RATIONAL else found
 
-    def wholes(self, tag: int) -> list[int]:
-        """The values of a tag of whole numbers; empty if it has none, or others."""
-        found = self.values(tag)
+    def wholes(self, tag: int, most: int | None = None) -> list[int]:
+        """The values of a tag of whole numbers, or the first of them; empty if it has none, or others."""
+        found = self.values(tag, most)
         return found.tolist() if found.dtype.kind in "ui" and found.ndim == 1 else []
 
     def number(self, tag: int, default: int = 0) -> int:
         """The first whole number of a tag."""
-        found = self.values(tag)[:1]
-        return int(found[0]) if len(found) and found.dtype.kind in "ui" and found.ndim == 1 else default
+        found = self.wholes(tag, 1)
+        return found[0] if found else default
 
     @_once
     def width(self) -> int:
@@ -189,52 +191,69 @@ def images(data: Bytes) -> list[Named]:
     Raises
     ------
     FormatError
-        If the file is damaged, or has more than 1000 images.
+        If the file is damaged, has more than 1000 images, or directories that are longer together than the file.
     """
-    order = _ORDERS[data[:2]]
-    is_big = unpack(order + "H", data, 2)[0] == _BIG
-    first = unpack(order + ("Q" if is_big else "I"), data, 8 if is_big else 4)[0]
-    pages = [Named(f"page {number}", page) for number, page in enumerate(_chain(data, order, is_big, first), 1)]
+    directories = _Directories(data)
+    pages = [Named(f"page {number}", page) for number, page in enumerate(directories.chain(), 1)]
     if not pages:
-        raise FormatError("is a damaged TIFF: copy or export it again")
+        raise FormatError(_DAMAGED)
     subs: list[Named] = []
     for name, page in pages:
-        for place in page.wholes(SUB_PAGES):
+        for place in page.wholes(SUB_PAGES, MOST_IMAGES):
             if len(pages) + len(subs) == MOST_IMAGES:
                 raise FormatError(_too_many())
-            subs.append(Named(f"SubIFD of {name}", _directory(data, order, is_big, place)))
+            subs.append(Named(f"SubIFD of {name}", directories.at(place)))
     return pages + subs
 
 
-def _chain(data: Bytes, order: str, is_big: bool, place: int) -> Iterator[Page]:
-    """The pages that link to each other."""
-    seen: set[int] = set()
-    while place and place not in seen:
-        if len(seen) == MOST_IMAGES:
-            raise FormatError(_too_many())
-        seen.add(place)
-        page = _directory(data, order, is_big, place)
-        yield page
-        (place,) = unpack(order + ("Q" if is_big else "I"), data, page.link)
+class _Directories:
+    """The directories of a file. Together they cannot be longer than the file, which they are if many overlap."""
 
+    def __init__(self, data: Bytes) -> None:
+        self._data, self._left = data, len(data)
+        self._found: dict[int, Page] = {}
+        self._order = _ORDERS[data[:2]]
+        self._is_big = unpack(self._order + "H", data, 2)[0] == _BIG
 
-def _directory(data: Bytes, order: str, is_big: bool, place: int) -> Page:
-    """The directory at an offset."""
-    counter, form, link = ("Q", "HHQQ", 8) if is_big else ("H", "HHII", 4)
-    start, size, room = place + struct.calcsize("=" + counter), struct.calcsize("=" + form), 8 if is_big else 4
-    if place < 8 or start > len(data):
-        raise FormatError("is cut short: copy or export it again")
-    (count,) = unpack(order + counter, data, place)
-    end = start + count * size
-    if not 0 < count <= _MOST_ENTRIES or end + link > len(data):
-        raise FormatError("is a damaged TIFF: copy or export it again")
-    entries: dict[int, Entry] = {}
-    for number, (tag, kind, values, where) in enumerate(struct.iter_unpack(order + form, data[start:end])):
-        if kind in _TYPES and values:
-            length = values * np.dtype(_TYPES[kind]).itemsize * (2 if kind in _RATIONAL else 1)
-            inside = start + number * size + (size - room)
-            entries.setdefault(tag, Entry(kind, values, inside if length <= room else where))
-    return Page(data, order, place, end, entries)
+    def chain(self) -> Iterator[Page]:
+        """The pages that link to each other."""
+        seen: set[int] = set()
+        place = self._link(8 if self._is_big else 4)
+        while place and place not in seen:
+            if len(seen) == MOST_IMAGES:
+                raise FormatError(_too_many())
+            seen.add(place)
+            page = self.at(place)
+            yield page
+            place = self._link(page.link)
+
+    def at(self, place: int) -> Page:
+        """The directory at an offset. It is parsed once."""
+        if place not in self._found:
+            self._found[place] = self._parsed(place)
+        return self._found[place]
+
+    def _parsed(self, place: int) -> Page:
+        counter, form, link = ("Q", "HHQQ", 8) if self._is_big else ("H", "HHII", 4)
+        start, size, room = place + struct.calcsize("=" + counter), struct.calcsize("=" + form), link
+        if place < 8 or start > len(self._data):
+            raise FormatError("is cut short: copy or export it again")
+        (count,) = unpack(self._order + counter, self._data, place)
+        end = start + count * size
+        self._left -= end + link - place
+        if not 0 < count <= _MOST_ENTRIES or end + link > len(self._data) or self._left < 0:
+            raise FormatError(_DAMAGED)
+        entries: dict[int, Entry] = {}
+        stored = struct.iter_unpack(self._order + form, self._data[start:end])
+        for number, (tag, kind, values, where) in enumerate(stored):
+            if kind in _TYPES and values:
+                length = values * np.dtype(_TYPES[kind]).itemsize * (2 if kind in _RATIONAL else 1)
+                inside = start + number * size + (size - room)
+                entries.setdefault(tag, Entry(kind, values, inside if length <= room else where))
+        return Page(self._data, self._order, place, end, entries)
+
+    def _link(self, place: int) -> int:
+        return int(unpack(self._order + ("Q" if self._is_big else "I"), self._data, place)[0])
 
 
 def _too_many() -> str:

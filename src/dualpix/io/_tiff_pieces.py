@@ -1,7 +1,6 @@
 """The strips or tiles of a page of TIFF, decoded one by one. None can become larger than its place in the picture."""
 
 import math
-import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..types import Image
-from ._format import FormatError
+from ._format import FormatError, inflate
 from ._tiff_pages import (
     ROWS_PER_STRIP,
     STRIP_COUNTS,
@@ -27,8 +26,7 @@ NO_PREDICTOR, DIFFERENCES, FLOAT_DIFFERENCES = 1, 2, 3
 
 _CUT = "is cut short: copy or export it again"
 _DAMAGED = "is a damaged TIFF: copy or export it again"
-_ROUNDED_UP, _SMALL_TILE = 4, 2**20  # a tile may be so many times as large as the picture, and so many px larger
-_FEED = 2**15  # compressed bytes that are given to zlib at once
+_ROUNDED_UP, _SMALL = 4, 2**20  # tiles may hold so many times the pixels of the picture, and so many more
 _REVERSED = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)[:, ::-1], axis=1).ravel()
 
 Stored = npt.NDArray[np.uint8]
@@ -51,10 +49,12 @@ class Layout(NamedTuple):
             rows, columns = page.number(TILE_HEIGHT), page.number(TILE_WIDTH)
         else:
             rows, columns = min(page.number(ROWS_PER_STRIP, page.height), page.height), page.width
-        if not (rows > 0 and columns > 0) or rows * columns > _ROUNDED_UP * page.height * page.width + _SMALL_TILE:
+        if not (rows > 0 and columns > 0):
             raise FormatError(_DAMAGED)
-        planes = page.samples if page.is_planar else 1
         across, down = -(-page.width // columns), -(-page.height // rows)
+        if max(across * down, 1) * rows * columns > _ROUNDED_UP * page.height * page.width + _SMALL:
+            raise FormatError("has tiles that hold far more than its picture: save it in strips or smaller tiles")
+        planes = page.samples if page.is_planar else 1
         return cls(rows, columns, across, down, page.samples // planes, planes)
 
     @property
@@ -159,28 +159,13 @@ def _expanded(compression: int, stored: Stored, length: int) -> Stored:
     if compression == UNCOMPRESSED:
         found = stored[:length]
     elif compression in (DEFLATE, OLD_DEFLATE):
-        found = _inflated(stored, length)
+        found = inflate([stored.data], length)
     else:
         found = np.empty(length, np.uint8)
         found = found[: (_core.unpack_lzw if compression == LZW else _core.unpack_bits)(stored, found)]
     if len(found) < length:
         raise FormatError(_DAMAGED)
     return found
-
-
-def _inflated(stored: Stored, length: int) -> Stored:
-    stream, parts, room = zlib.decompressobj(), [], length
-    try:
-        for start in range(0, len(stored), _FEED):
-            parts.append(
-                stream.decompress(stored[start : start + _FEED].data, room + 1)
-            )  # one more: reach the checksum
-            room -= len(parts[-1])
-            if room < 0 or stream.eof:
-                break
-    except zlib.error as error:
-        raise FormatError(_DAMAGED) from error
-    return np.frombuffer(b"".join(parts), np.uint8)[:length]
 
 
 def _samples(page: Page, layout: Layout, stored: Stored, rows: int) -> Image:

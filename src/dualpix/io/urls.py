@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.request import url2pathname
 
 from ..errors import DualpixError, InputError, OutputError
+from ..files import read_bytes
 from ..types import StrPath
 from ._extra import missing
 from ._limit import max_pixels
@@ -140,11 +141,10 @@ def read(path: str) -> bytes:
     FileNotFoundError
         If there is none.
     InputError, OSError
-        If it cannot be read; InputError for a URL.
+        If it cannot be read; InputError for a URL. A path may hold 64 MB at most.
     """
     if not is_url(path):
-        with open(path, "rb") as file:
-            return file.read()
+        return read_bytes(path)
     place = _Place.of(path)
     with _reading(path, known=(FileNotFoundError,)):
         try:

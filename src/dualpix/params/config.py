@@ -17,6 +17,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+_LONGEST, _LONGEST_LINE = 2**16, 1000  # characters
+
 
 def parse_setting(text: str) -> tuple[str, Any]:
     """Name and checked value of a setting written as ``name=value``, such as ``iterations=3,3,2``."""
@@ -85,6 +87,11 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(f"config {path}: cannot be read ({error.strerror}): give a TOML file") from None
     except UnicodeDecodeError:
         raise InputError(f"config {path} is not text: give a TOML file of name = value lines") from None
+    # The time of tomllib grows with the square of the parts of a dotted name.
+    if len(text) > _LONGEST:
+        raise InputError(f"config {path} has more than {_LONGEST >> 10} kB: give only name = value lines")
+    if max(map(len, text.split("\n"))) > _LONGEST_LINE:
+        raise InputError(f"config {path} has a line of more than {_LONGEST_LINE} characters: shorten it")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
