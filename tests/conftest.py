@@ -39,8 +39,9 @@ PLAIN_PASS = {
 }
 
 
-if hasattr(signal, "SIGHUP"):
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # commands that are tested inherit it, and nohup ignores it
+def pytest_configure():
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # commands that are tested inherit it, and nohup ignores it
 
 
 @pytest.fixture(scope="session")
