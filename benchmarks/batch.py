@@ -119,6 +119,8 @@ def kill_test(pairs: Path, folder: Path, kills: int, every: float, seed: int = 0
         while len(note_finished(out, seen)) == ended and running.poll() is None:
             time.sleep(0.02)
         time.sleep(every * chance.random())
+        if running.poll() is not None:
+            break  # every capture is done
         victim = chance.choice([running.pid, *children(running.pid)])
         with suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
@@ -130,6 +132,8 @@ def kill_test(pairs: Path, folder: Path, kills: int, every: float, seed: int = 0
     while running.wait() != 0 and starts < kills + 5:
         running, starts = subprocess.Popen(batch_command(pairs, out), stderr=subprocess.DEVNULL), starts + 1
     wrong = [f"{path.name} was done again" for path, known in seen.items() if identity(path) != known]
+    if main + workers < kills:
+        wrong.append(f"the batch ended after {main + workers} of {kills} kills: take more pairs, or a shorter --every")
     return Kills(main, workers, starts, wrong + differences(calm, out))
 
 
