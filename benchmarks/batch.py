@@ -1,7 +1,7 @@
 """dualpix batch: its rate against a shell loop, and what is left after many kills.
 
     python benchmarks/batch.py rate DATA --pairs 500 --loop 100
-    python benchmarks/batch.py kill DATA --pairs 500 --kills 50 --every 2
+    python benchmarks/batch.py kill DATA --pairs 900 --kills 50 --every 2
 
 DATA is a folder with pairs, such as r6ii. More pairs are made from them by cropping and by noise, so that no two are
 the same. `rate` prints captures per second of the batch and of a shell loop over `dualpix disparity`. `kill` ends a
