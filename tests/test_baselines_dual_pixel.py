@@ -171,12 +171,6 @@ def test_kernel_refuses(changes, message):
         _core.tile_sums(**given | {"margin": 2, "tile": 4, "threads": 1} | changes)
 
 
-def test_kernel_refuses_one_output_for_both():
-    view, sums, taps = (np.zeros(shape, np.float32) for shape in ((12, 12), (2, 2), (3, 3)))
-    with pytest.raises(ValueError, match="must not be the same"):
-        _core.tile_sums(view, view, taps, taps, sums, sums, margin=2, tile=4, threads=1)
-
-
 # ---- tiles -------------------------------------------------------------------------------------------------
 
 

@@ -70,12 +70,10 @@ def test_a_copy_is_one(shape, threads):
     np.testing.assert_array_equal(target, source)
 
 
-def test_a_copy_needs_another_map_of_the_same_shape():
+def test_a_copy_needs_a_map_of_the_same_shape():
     source = np.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="shape"):
         _core.copy(source, np.zeros((3, 2), np.float32), 1)
-    with pytest.raises(ValueError, match="not be source"):
-        _core.copy(source, source, 1)
 
 
 @pytest.mark.parametrize("lanes", [4, 8, 16])

@@ -3,12 +3,14 @@
 import ast
 import enum
 import re
+import sys
 from importlib import resources
+from random import Random
 
 import numpy as np
 import pytest
 
-from conftest import PLAIN_PASS
+from conftest import PLAIN_PASS, ROOT
 from dualpix import ParameterError, _core
 from dualpix.params import preset
 
@@ -155,3 +157,91 @@ def test_census_codes_out_of_range_are_refused(code):
             threads=1,
             cost_kind=_core.Cost.census,
         )
+
+
+# ---- outputs share no memory -----------------------------------------------------------------------
+
+
+def arrays_of(name):
+    """The names of the arrays that a function takes, and whether it writes them, as nanobind prints it."""
+    signature = getattr(_core, name).__doc__.splitlines()[0]
+    return {
+        each: "writable=False" not in kind for each, kind in re.findall(r"(\w+): numpy\.ndarray(\[[^]]*\])", signature)
+    }
+
+
+def whole_call(name, monkeypatch):
+    """Arguments with all optional arrays that the function accepts; drawn by the fuzzer, which knows all functions."""
+    pytest.importorskip("resource")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT / "benchmarks")])
+    from fuzz import kernels
+
+    monkeypatch.setattr(kernels, "SIDES", (3 * (_core.tile // 2),))
+    threads = {"threads": 2} if "threads" in [each[0] for each in arguments(FUNCTIONS[name])] else {}
+    arrays = arrays_of(name)
+    for seed in range(1000):
+        drawn = kernels.CALLS[name](kernels.Draw(Random(seed))) | threads
+        whole = all(drawn.get(each) is not None for each in arrays) and drawn.get("priors") != []
+        if not whole or any(drawn[each].nbytes < 32 for each, writes in arrays.items() if writes):
+            continue  # 32: a row less still overlaps
+        try:
+            getattr(_core, name)(**drawn)
+        except ValueError:
+            continue
+        return drawn
+    raise AssertionError(f"no call of {name} goes through")
+
+
+def all_arrays(value, name=""):
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, dict | list | tuple):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from all_arrays(each, f"{name}.{key}".lstrip("."))
+
+
+def replaced(value, by):
+    """`value` with other arrays in it; `by` has them by the id of the old ones."""
+    if isinstance(value, dict):
+        return {key: replaced(each, by) for key, each in value.items()}
+    return (
+        type(value)(replaced(each, by) for each in value)
+        if isinstance(value, list | tuple)
+        else by.get(id(value), value)
+    )
+
+
+def overlapping(a, b, shifted):
+    """Copies of two arrays that begin at the same byte, or one a row of the larger after it. `b` keeps its values."""
+    larger = max(a, b, key=lambda array: array.nbytes)
+    shift = -(-larger[:1].nbytes // 8) * 8 if shifted else 0
+    memory = np.zeros(larger.nbytes + shift + 8, np.uint8)
+    begins = [0 if array is larger else shift for array in (a, b)]
+    copies = [
+        memory[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+        for begin, array in zip(begins, (a, b), strict=True)
+    ]
+    assert np.shares_memory(*copies)
+    copies[1][...] = b
+    return copies
+
+
+WRITERS = [name for name in FUNCTIONS if len(arrays_of(name)) > 1 and any(arrays_of(name).values())]
+IN_PLACE = {("aggregate", "minimizer", "disparity")}  # the same array, by design
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_outputs_share_no_memory_with_other_arrays(name, monkeypatch):
+    """Otherwise a kernel reads its own results, and its threads race."""
+    call = whole_call(name, monkeypatch)
+    tried = 0
+    for output in (each for each, writes in arrays_of(name).items() if writes):
+        for other, array in all_arrays(call):
+            for shifted in (False, True):
+                if other == output or ((name, output, other) in IN_PLACE and not shifted):
+                    continue
+                a, b = overlapping(call[output], array, shifted)
+                with pytest.raises(ValueError, match=r"^outputs must not overlap other arrays$"):
+                    getattr(_core, name)(**replaced(call, {id(call[output]): a, id(array): b}))
+                tried += 1
+    assert tried >= 2

@@ -159,10 +159,3 @@ def test_compressions_of_tiff(tmp_path, case, shape, dtype):
     if dtype == np.float32 and "predictor" in options:
         options["predictor"] = 3
     np.testing.assert_array_equal(read_image(save(tmp_path, by_tifffile(pixels, **options))), pixels, strict=True)
-
-
-@pytest.mark.parametrize("unpack", [_core.unpack_bits, _core.unpack_lzw])
-def test_what_is_unpacked_is_not_written_over_the_data(unpack):
-    data = np.zeros(9, np.uint8)
-    with pytest.raises(ValueError, match="out must not be data"):
-        unpack(data, data)

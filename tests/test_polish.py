@@ -42,6 +42,6 @@ def test_a_constant_added_to_the_map_is_added_to_the_result(d):
 
 def test_the_kernel_refuses_nonsense():
     d = np.zeros((4, 5), np.float32)
-    for out, eps in ((d, 1.0), (np.zeros((5, 4), np.float32), 1.0), (np.zeros_like(d), 0.0)):
+    for out, eps in ((np.zeros((5, 4), np.float32), 1.0), (np.zeros_like(d), 0.0)):
         with pytest.raises(ValueError, match=r"out must|eps must"):
             _core.polish(d, out, eps=eps, threads=1)

@@ -2,9 +2,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "aggregate/aggregate.h"
 #include "aggregate/parabolas.h"
 #include "bindings/arrays.h"
@@ -18,7 +15,6 @@ void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>&
                int threads, std::optional<Output> vertex) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
-  require(alpha.data() != beta.data(), "alpha and beta must not be the same map");
   require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
   std::vector<dualpix::Prior> added;
   for (const auto& [A, B, factor, weight, limit] : priors) {
@@ -29,14 +25,11 @@ void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>&
             factor == 1 ? "a prior of factor 1 must have the shape of alpha"
                         : "a prior of factor 2 must be half the size of alpha, rounded up");
     require(weight >= 0 && limit >= 0, "weight and limit of a prior must not be below 0");
-    for (const float* map : {A.data(), B.data()})
-      require(map != alpha.data() && map != beta.data(), "a prior must not be alpha or beta");
+    apart(alpha, beta, vertex, A, B);
     added.push_back({A.data(), B.data(), factor, weight, limit > 0 ? 1 / limit : 0.0f});
   }
-  if (vertex) {
-    same_shape(alpha, *vertex, "vertex must have the shape of alpha");
-    require(vertex->data() != alpha.data() && vertex->data() != beta.data(), "vertex must be a map of its own");
-  }
+  if (vertex) same_shape(alpha, *vertex, "vertex must have the shape of alpha");
+  apart(alpha, beta, divisor, vertex);
   float* found = vertex ? vertex->data() : nullptr;
   Released release;
   dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), added,
@@ -62,6 +55,7 @@ void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, st
             "share must have a quarter of the guide's height and width, rounded up");
   }
   const float* shares = share ? share->data() : nullptr;
+  apart(guide, weights, share);
   Released release;
   dualpix::edge_weights(guide.data(), shares, weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma, edges,
                         threads);
@@ -85,16 +79,12 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   }
   const float* matched = vertex ? vertex->data() : nullptr;
   const float* previous = disparity ? disparity->data() : nullptr;
-  const void* inputs[] = {alpha.data(), beta.data(), weights.data(), previous, matched};
-  for (const void* output : {A.data(), B.data()})
-    require(std::find(std::begin(inputs), std::end(inputs), output) == std::end(inputs), "outputs must not be inputs");
-  require(A.data() != B.data(), "A and B must not be the same map");
   float* found = minimizer ? minimizer->data() : nullptr;
-  if (minimizer) {
-    same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
-    const void* others[] = {alpha.data(), beta.data(), weights.data(), A.data(), B.data(), matched};
-    for (const void* other : others) require(other != found, "minimizer must be a map of its own or disparity");
-  }
+  if (minimizer) same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
+  apart(alpha, beta, weights, A, B, minimizer, vertex);
+  // The minimizer may take the place of the disparity.
+  if (found && found == previous) disparity.reset();
+  apart(disparity, A, B, minimizer);
   const dualpix::Aggregation options = {messages, penalty,      edges,    previous, found,    robust_tau,
                                         scale,    jump_penalty, farthest, matched,  fattening};
   Released release;
@@ -105,6 +95,7 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
 void minimizer(Map A, Map B, Output d, int threads) {
   same_shape(A, B, "A and B must have the same shape");
   same_shape(A, d, "d must have the shape of A");
+  apart(A, B, d);
   Released release;
   dualpix::minimizer(A.data(), B.data(), d.data(), A.size(), threads);
 }

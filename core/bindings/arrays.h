@@ -5,9 +5,11 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "common/stop.h"
 
@@ -65,6 +67,34 @@ inline void require(bool condition, const char* message) {
 template <class A, class B>
 void same_shape(const A& a, const B& b, const char* message) {
   require(a.shape(0) == b.shape(0) && a.shape(1) == b.shape(1), message);
+}
+
+// The memory of an array. A kernel writes it unless its values are const.
+struct Extent {
+  const char *first = nullptr, *last = nullptr;  // the last is behind the array
+  bool written = false;
+};
+
+template <class T, int N>
+Extent extent(const Array<T, N>& array) {
+  const char* first = (const char*)array.data();
+  return {first, first + array.nbytes(), !std::is_const_v<T>};
+}
+
+template <class A>
+Extent extent(const std::optional<A>& array) {
+  return array ? extent(*array) : Extent{};
+}
+
+// For all arrays of a kernel: what it writes must share no memory with another array, or it would read its own results
+// and its threads would race.
+template <class... Arrays>
+void apart(const Arrays&... arrays) {
+  const Extent all[] = {extent(arrays)...};
+  for (const Extent& a : all)
+    for (const Extent& b : all)
+      require(&a == &b || !a.written || std::max(a.first, b.first) >= std::min(a.last, b.last),
+              "outputs must not overlap other arrays");
 }
 
 template <class A>

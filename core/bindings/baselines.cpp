@@ -16,12 +16,12 @@ dualpix::Kernel kernel(const Map& taps, size_t margin) {
 void sgm(Map left, Map right, Output d, int first, int count, Row taps, float P1, float P2, int threads) {
   check_pair(left, right);
   same_shape(left, d, "d must have the shape of left");
-  require(d.data() != left.data() && d.data() != right.data(), "d must not be left or right");
   require(count >= 1, "at least one disparity");
   check_disparities(first, count);
   check_taps(taps);
   require(0 <= P1 && P1 <= P2 && P2 <= dualpix::kMostPenalty, "P1 and P2 must rise from 0 to 127");
   const dualpix::SemiGlobal options = {first, count, {taps.data(), (int)taps.shape(0) - 1}, P1, P2};
+  apart(left, right, d, taps);
   Released release;
   dualpix::sgm(left.data(), right.data(), d.data(), (int)left.shape(0), (int)left.shape(1), options, threads);
 }
@@ -35,8 +35,8 @@ void tile_sums(Map left, Map right, Map k_left, Map k_right, Output sums, Output
   require(sums.shape(0) == (h - 1) / tile + 1 && sums.shape(1) == (w - 1) / tile + 1,
           "sums must have one value a tile");
   same_shape(sums, squares, "squares must have the shape of sums");
-  require(sums.data() != squares.data(), "sums and squares must not be the same map");
   const dualpix::Kernel of_left = kernel(k_left, margin), of_right = kernel(k_right, margin);
+  apart(left, right, k_left, k_right, sums, squares);
   Released release;
   dualpix::tile_sums(left.data(), right.data(), of_left, of_right, sums.data(), squares.data(), (int)h, (int)w, margin,
                      tile, threads);

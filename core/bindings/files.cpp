@@ -12,19 +12,19 @@ using OutputBytes = Array<uint8_t, 1>;
 bool unfilter(Bytes data, OutputMask rows, int pixel) {
   require(rows.shape(1) > 0 && data.size() == rows.size() + rows.shape(0), "data must have one byte more a row than rows");
   require(pixel >= 1 && pixel <= 8 && rows.shape(1) % (size_t)pixel == 0, "pixel must be 1 to 8 and divide the rows");
-  require((const void*)data.data() != rows.data(), "rows must not be data");
+  apart(data, rows);
   Released release;
   return dualpix::unfilter(data.data(), rows.data(), rows.shape(0), rows.shape(1), pixel);
 }
 
 size_t unpack_bits(Bytes data, OutputBytes out) {
-  require(data.data() != out.data(), "out must not be data");
+  apart(data, out);
   Released release;
   return dualpix::unpack_bits(data.data(), data.size(), out.data(), out.size());
 }
 
 size_t unpack_lzw(Bytes data, OutputBytes out) {
-  require(data.data() != out.data(), "out must not be data");
+  apart(data, out);
   Released release;
   return dualpix::unpack_lzw(data.data(), data.size(), out.data(), out.size());
 }
@@ -38,6 +38,7 @@ void add_up(Array<T, 3> values) {
 
 long long parse_numbers(Bytes text, Array<uint16_t, 1> out, int largest) {
   require(largest >= 0 && largest < 1 << 16, "largest must be 0 to 65535");
+  apart(text, out);
   Released release;
   return dualpix::parse_numbers(text.data(), text.size(), out.data(), out.size(), (unsigned)largest);
 }

@@ -22,7 +22,7 @@ dualpix::Measured measured(const Map& d, const std::optional<Map>& confidence, c
   require(guide.shape(0) == 1 || guide.shape(0) == 3, "guide must have 1 or 3 planes");
   if (confidence) same_shape(d, *confidence, "confidence must have the shape of d");
   same_shape(d, out, "out must have the shape of d");
-  require(out.data() != d.data(), "out must not be d");
+  apart(d, confidence, guide, out);
   return {d.data(), confidence ? confidence->data() : nullptr, guide.data(), (int)guide.shape(0), (int)d.shape(0),
           (int)d.shape(1)};
 }
@@ -57,7 +57,7 @@ void weighted_median(Map d, std::optional<Map> confidence, Planes guide, Output 
 void polish(Map d, Output out, float eps, int threads) {
   check_number_of_pixels(d);
   same_shape(d, out, "out must have the shape of d");
-  require(out.data() != d.data(), "out must not be d");
+  apart(d, out);
   require(eps > 0, "eps must be above 0");
   Released release;
   dualpix::polish(d.data(), out.data(), (int)d.shape(0), (int)d.shape(1), eps, threads);

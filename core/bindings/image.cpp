@@ -13,6 +13,7 @@ template <class T>
 void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads) {
   same_shape(pixels, plane, "plane must have the height and width of pixels");
   require(weights.shape(0) == pixels.shape(2), "one weight a channel");
+  apart(pixels, plane, weights);
   Released release;
   dualpix::to_plane(pixels.data(), plane.data(), plane.size(), (int)pixels.shape(2), weights.data(), scale, threads);
 }
@@ -27,6 +28,7 @@ void pyramid_down(Map image, Output half, int threads) {
   check_size(image);
   require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
           "half must be half the size of image, rounded up");
+  apart(image, half);
   Released release;
   dualpix::pyramid_down(image.data(), half.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
@@ -35,6 +37,7 @@ void pyramid_up(Map half, Output image, bool add, int threads) {
   check_size(image);
   require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
           "half must be half the size of image, rounded up");
+  apart(half, image);
   Released release;
   dualpix::pyramid_up(half.data(), image.data(), (int)image.shape(0), (int)image.shape(1), add, threads);
 }
@@ -42,7 +45,7 @@ void pyramid_up(Map half, Output image, bool add, int threads) {
 void subtract_bilateral(Map image, Output out, int threads) {
   check_size(image);
   same_shape(image, out, "out must have the shape of image");
-  require(image.data() != out.data(), "out must not be image");
+  apart(image, out);
   Released release;
   dualpix::subtract_bilateral(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
@@ -50,7 +53,7 @@ void subtract_bilateral(Map image, Output out, int threads) {
 void census(Map image, Output codes, int threads) {
   check_size(image);
   same_shape(image, codes, "codes must have the shape of image");
-  require(image.data() != codes.data(), "codes must not be image");
+  apart(image, codes);
   Released release;
   dualpix::census(image.data(), codes.data(), (int)image.shape(0), (int)image.shape(1), threads);
 }
@@ -61,6 +64,7 @@ void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, 
   require(side >= 1 && side < 8192, "side must be 1 to 8191");
   require(!coarser || (coarser->shape(0) == (A.shape(0) + 1) / 2 && coarser->shape(1) == (A.shape(1) + 1) / 2),
           "coarser must be half the size of A, rounded up");
+  apart(A, coarser, out);
   Released release;
   dualpix::near_texture(A.data(), coarser ? coarser->data() : nullptr, out.data(), (int)A.shape(0), (int)A.shape(1), side,
                         threads);
@@ -68,6 +72,7 @@ void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, 
 
 void fill_untextured(Output sigma, Mask textured, float value, int threads) {
   same_shape(sigma, textured, "textured must have the shape of sigma");
+  apart(sigma, textured);
   Released release;
   dualpix::fill_untextured(sigma.data(), textured.data(), sigma.size(), value, threads);
 }
@@ -75,6 +80,7 @@ void fill_untextured(Output sigma, Mask textured, float value, int threads) {
 void confidence_of(Map sigma, Mask textured, Output confidence, float sure, int threads) {
   same_shape(sigma, textured, "textured must have the shape of sigma");
   same_shape(sigma, confidence, "confidence must have the shape of sigma");
+  apart(sigma, textured, confidence);
   Released release;
   dualpix::confidence_of(sigma.data(), textured.data(), confidence.data(), sigma.size(), sure, threads);
 }
@@ -83,6 +89,7 @@ void limit(Output d, Output confidence, std::optional<Output> sigma, float low, 
   same_shape(d, confidence, "confidence must have the shape of d");
   if (sigma) same_shape(d, *sigma, "sigma must have the shape of d");
   float* expected = sigma ? sigma->data() : nullptr;
+  apart(d, confidence, sigma);
   Released release;
   dualpix::limit(d.data(), confidence.data(), expected, d.size(), low, high, beyond, threads);
 }
@@ -100,6 +107,7 @@ void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int thr
   require(C.shape(0) == (left.shape(0) - 2) / side * ((left.shape(1) - 2) / side) && C.shape(1) == dualpix::kTerms &&
               C.shape(2) == dualpix::kTerms,
           "C must have 6 x 6 covariances of every tile");
+  apart(left, right, C);
   Released release;
   dualpix::tile_covariances(left.data(), right.data(), C.data(), (int)left.shape(0), (int)left.shape(1), side, threads);
 }

@@ -47,6 +47,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
                                      encc_right.data(),
                                      ratio_threshold,
                                      noise_floor};
+  apart(left, right, alpha, beta, taps, bias, encc_left, encc_right, ranges);
   Released release;
   dualpix::match(left.data(), right.data(), alpha.data(), beta.data(), (int)left.shape(0), (int)left.shape(1), options,
                  threads);
@@ -59,6 +60,7 @@ void tile_extremes(Map d, int reach, Output least, Output most, int threads) {
   require(least.shape(0) == (d.shape(0) + side - 1) / side && least.shape(1) == (d.shape(1) + side - 1) / side,
           "least must have a value for each tile");
   same_shape(least, most, "most must have the shape of least");
+  apart(d, least, most);
   Released release;
   dualpix::tile_extremes(d.data(), (int)d.shape(0), (int)d.shape(1), reach, least.data(), most.data(), threads);
 }
@@ -88,6 +90,7 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
   if (cost_kind == dualpix::Cost::census)
     for (const Map& view : {left, right}) check_codes(view);
   const dualpix::Search options = {cost_kind, first, count, {taps.data(), (int)taps.shape(0) - 1}, minimum, kept};
+  apart(left, right, cost, disparity, curvature, right_winner, taps);
   Released release;
   dualpix::find_candidates(left.data(), right.data(),
                            {cost.data(), disparity.data(), curvature.data(), right_winner.data()}, (int)left.shape(0),
@@ -99,6 +102,7 @@ void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, M
   check_size(guide);
   const int kept = kept_of(cost, disparity, curvature, guide);
   require(step >= 0 && jump >= 0 && edge_sigma > 0, "step and jump must not be below 0, edge_sigma must be above");
+  apart(cost, disparity, curvature, guide);
   Released release;
   dualpix::choose(cost.data(), disparity.data(), curvature.data(), guide.data(), (int)guide.shape(0),
                   (int)guide.shape(1), {kept, step, jump, edge_sigma}, threads);
@@ -109,6 +113,7 @@ void refine(Map left, Map right, Output d, OutputMask textured, int window, int 
   same_shape(left, d, "d must have the shape of left");
   same_shape(left, textured, "textured must have the shape of left");
   require(window >= 3 && window < 1024 && window % 2 == 1, "window must be odd, 3 to 1023");
+  apart(left, right, d, textured);
   Released release;
   dualpix::refine(left.data(), right.data(), d.data(), textured.data(), (int)d.shape(0), (int)d.shape(1), window,
                   threads);
@@ -117,6 +122,7 @@ void refine(Map left, Map right, Output d, OutputMask textured, int window, int 
 void check_views(Map left, Map right, OutputMask consistent, float most, int threads) {
   check_pair(left, right);
   same_shape(left, consistent, "consistent must have the shape of left");
+  apart(left, right, consistent);
   Released release;
   dualpix::check_views(left.data(), right.data(), consistent.data(), (int)left.shape(0), (int)left.shape(1), most,
                        threads);

@@ -19,7 +19,7 @@ void release_free_memory() {
 
 void copy(Map source, Output target, int threads) {
   same_shape(source, target, "target must have the shape of source");
-  require(source.data() != target.data(), "target must not be source");
+  apart(source, target);
   require(threads >= 1 && threads <= kMostThreads, "threads must be 1 to 1024");
   Released release;
   dualpix::copy(source.data(), target.data(), source.size(), threads);

@@ -15,6 +15,7 @@ void check_map(const Map& d, float focus, float gain, int threads) {
 void defocus_codes(Map d, OutputCodes codes, float focus, float gain, int threads) {
   check_map(d, focus, gain, threads);
   same_shape(d, codes, "codes must have the shape of d");
+  apart(d, codes);
   Released release;
   dualpix::defocus_codes({d.data(), focus, gain}, codes.data(), (int)d.shape(0), (int)d.shape(1), threads);
 }
@@ -22,7 +23,7 @@ void defocus_codes(Map d, OutputCodes codes, float focus, float gain, int thread
 void find_background(Codes codes, OutputCodes behind, int threads) {
   check_size(codes);
   same_shape(codes, behind, "behind must have the shape of codes");
-  require(codes.data() != behind.data(), "behind must not be codes");
+  apart(codes, behind);
   require(threads >= 1, "threads must be 1 or more");
   for (size_t i = 0; i < codes.size(); ++i)
     require(std::abs((int)codes.data()[i]) <= dualpix::kMostCode, "codes must lie within -333 to 333");
@@ -37,7 +38,7 @@ void refocus(Array<const T, 3> photo, Map d, Array<const float, 4> chords, Array
   same_shape(d, photo, "photo must have the height and width of d");
   same_shape(photo, out, "out must have the shape of photo");
   require(photo.shape(2) == out.shape(2) && (photo.shape(2) == 1 || photo.shape(2) == 3), "1 or 3 channels");
-  require(photo.data() != out.data(), "out must not be photo");
+  apart(photo, d, chords, out);
   require(chords.size() > 0 && chords.shape(2) == 2 && chords.size() <= 1 << 22, "chords must be rows x columns x 2 x n");
   bool open = true;  // every opening
   for (size_t i = 0; i < chords.shape(0) * chords.shape(1); ++i) {
