@@ -239,6 +239,14 @@ def _maps(*names: str, **options: tuple[float, ...]) -> Callable[[Draw], Argumen
 
 CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "to_plane": _to_plane,
+    "multiply": lambda r: {
+        "plane": r.map(),
+        "grid": r.map(*r.random.choice(((1, 1), (3, 5), (200, 1)))),
+        "height": r.h + r.random.choice((3, 3, 0, -1)),
+        "width": r.w + r.random.choice((9, 9, 1 << 20, 0)),
+        "top": r.random.choice((0, 0, 3, 3, -1)),
+        "left": r.random.choice((0, 9, 1)),
+    },
     "power": _maps("plane", gamma=(0.45, 2.2), scale=(1, 255)),
     "pyramid_down": lambda r: {"image": r.map(), "half": r.map(*r.half())},
     "pyramid_up": lambda r: {"half": r.map(*r.half()), "image": r.map(), "add": r.random.random() < 0.5},
@@ -290,9 +298,11 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "parse_numbers": _parsed,
     "copy": _maps("source", "target"),
     "multiply_adds": lambda r: {"count": r.random.choice((0, 1, 1000, 1e5)), "lanes": r.random.choice((4, 8, 16))},
+    "allocate": lambda r: {"count": r.random.choice((-1, 0, 1, 4095, 1 << 20, 1 << 22, 1 << 62))},
+    "rest": lambda r: {},
     "release_free_memory": lambda r: {},
 }
-_NO_THREADS = ("remove_speckles", "fill_holes", "release_free_memory")
+_NO_THREADS = ("remove_speckles", "fill_holes", "allocate", "rest", "release_free_memory")
 _NO_THREADS += ("unfilter", "unpack_bits", "unpack_lzw", "add_up", "parse_numbers")
 
 
@@ -301,6 +311,8 @@ def call(random: Random, told: Told) -> None:
     name, arguments = drawn(random)
     told.size = 64 << 20  # a kernel may take some memory of its own
     found = getattr(_core, name)(**arguments)
+    if name == "allocate":
+        found = found.fill(1)
     if not isinstance(found, int | float | None):
         raise Wrong(f"{name} returns {found!r}")
 

@@ -24,6 +24,17 @@ void power(Output plane, float gamma, float scale, int threads) {
   dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
 }
 
+void multiply(Output plane, Map grid, int height, int width, int top, int left, int threads) {
+  check_size(plane);
+  check_size(grid);
+  const int h = (int)plane.shape(0), w = (int)plane.shape(1);
+  require(top >= 0 && left >= 0 && top <= height - h && left <= width - w, "plane must lie in height x width pixels");
+  apart(plane, grid);
+  Released release;
+  dualpix::multiply(plane.data(), h, w, grid.data(), (int)grid.shape(0), (int)grid.shape(1),
+                    {height, width, top, left}, threads);
+}
+
 void pyramid_down(Map image, Output half, int threads) {
   check_size(image);
   require(half.shape(0) == (image.shape(0) + 1) / 2 && half.shape(1) == (image.shape(1) + 1) / 2,
@@ -120,6 +131,8 @@ void bind_image(nb::module_& m) {
   m.def("to_plane", to_plane<float>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a,
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
   m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
+  m.def("multiply", multiply, as_is("plane"), as_is("grid"), nb::kw_only(), "height"_a, "width"_a, "top"_a, "left"_a,
+        "threads"_a, "plane *= grid, enlarged linearly to the height x width pixels that plane is a part of, in place.");
   m.def("pyramid_down", pyramid_down, as_is("image"), as_is("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
   m.def("pyramid_up", pyramid_up, as_is("half"), as_is("image"), nb::kw_only(), "add"_a, "threads"_a,

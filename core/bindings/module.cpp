@@ -1,6 +1,9 @@
 // The module dualpix._core. The bindings check shapes and run the kernels with the GIL released.
 #include "bindings/arrays.h"
 #include "common/limits.h"
+#include "common/pool.h"
+
+#include <memory>
 
 #ifdef __GLIBC__  // defined by any standard header: keep this after the others
 #include <malloc.h>
@@ -10,7 +13,25 @@ namespace {
 
 constexpr int kMostThreads = 1024;  // these two measure, so they start as many as they are told
 
+using Bytes = nb::ndarray<nb::numpy, unsigned char, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+struct Block {
+  size_t count;
+  void* p;
+};
+
+Bytes allocate(size_t count) {
+  require(count >= 1 && count <= (size_t)1 << 44, "count must be 1 to 2^44");
+  auto block = std::make_unique<Block>(Block{count, dualpix::pool().take(count)});
+  const nb::capsule owner(block.get(), [](void* held) noexcept {
+    const std::unique_ptr<Block> block(static_cast<Block*>(held));
+    dualpix::pool().give(block->p, block->count);
+  });
+  return Bytes(block.release()->p, {count}, owner);
+}
+
 void release_free_memory() {
+  dualpix::pool().release();
   Released release;
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -44,7 +65,9 @@ NB_MODULE(_core, m) {
   bind_filters(m);
   bind_baselines(m);
   bind_render(m);
-  m.def("release_free_memory", release_free_memory, "Return freed memory to the system. Does nothing without glibc.");
+  m.def("allocate", allocate, "count"_a, "That many bytes of memory, not initialised; used again once freed.");
+  m.def("rest", [] { dualpix::pool().rest(); }, "A call has ended: the system may take freed memory if it needs it.");
+  m.def("release_free_memory", release_free_memory, "Return freed memory to the system.");
   m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source. Measures memory bandwidth.");
   m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,
         "Compute `count` multiply-adds in vectors of 4, 8 or 16 floats. Measures arithmetic; ignore the sum.");

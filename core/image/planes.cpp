@@ -91,6 +91,25 @@ void pyramid_row(const float* in, float* out, float* padded, int y, int h, int w
   }
 }
 
+// Pixel x of n lies at (x + 1/2) m / n - 1/2 of the m pixels of a grid: t of the way from pixel low to pixel high.
+struct Between {
+  int low, high;
+  float t;
+
+  Between() = default;
+  Between(int x, int n, int m) {
+    const double place = std::min(std::max((x + 0.5) * ((double)m / n) - 0.5, 0.0), m - 1.0);
+    low = std::min((int)place, std::max(m - 2, 0));
+    high = std::min(low + 1, m - 1);
+    t = (float)(place - low);
+  }
+  float mixed(float at_low, float at_high) const { return at_low * (1 - t) + at_high * t; }
+};
+
+DUALPIX_CLONES void multiply_row(float* plane, const float* grid, const Between* across, int w) {
+  for (int x = 0; x < w; ++x) plane[x] *= across[x].mixed(grid[across[x].low], grid[across[x].high]);
+}
+
 }  // namespace
 
 template <class T>
@@ -127,6 +146,17 @@ void pyramid_down(const float* in, float* out, int h, int w, int threads) {
   parallel_for((out_h + kRows - 1) / kRows, threads, [&] { return Row(w + 4); }, [&](int block, Row& padded) {
     for (int y = block * kRows; y < std::min(out_h, (block + 1) * kRows); ++y)
       pyramid_row(in, out + (size_t)y * out_w, padded.data(), y, h, w);
+  });
+}
+
+void multiply(float* plane, int h, int w, const float* grid, int rows, int columns, Part part, int threads) {
+  std::vector<Between> across(w);
+  for (int x = 0; x < w; ++x) across[x] = Between(part.left + x, part.width, columns);
+  parallel_for(h, threads, [&] { return std::vector<float>(columns); }, [&](int y, std::vector<float>& row) {
+    const Between at(part.top + y, part.height, rows);
+    for (int i = 0; i < columns; ++i)
+      row[i] = at.mixed(grid[(size_t)at.low * columns + i], grid[(size_t)at.high * columns + i]);
+    multiply_row(plane + (size_t)y * w, row.data(), across.data(), w);
   });
 }
 

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ Flags = npt.NDArray[np.bool_]  # HxW
 Ranges = npt.NDArray[np.int32]  # first disparity and count of every tile
 Weights = npt.NDArray[np.uint16]  # of the edges between pixels, in the kernels' 16-bit code
 Shape = tuple[int, ...]
+LARGE = 1 << 20  # bytes; smaller arrays are no matter for the pool
 StrPath = str | os.PathLike[str]
 
 
@@ -30,16 +31,34 @@ def as_row(values: Iterable[float]) -> Map:
     return np.ascontiguousarray(values, dtype=np.float32)
 
 
+def empty(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+    """An array that is not initialised. A large one takes the memory of one that was freed before."""
+    bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    return _core.allocate(bytes).view(dtype).reshape(shape) if bytes >= LARGE else np.empty(shape, dtype)
+
+
+def empty_like(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array of the same shape and type that is not initialised."""
+    return empty(array.shape, array.dtype)
+
+
+def copy_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A contiguous copy of an array or of a view into one."""
+    copy = empty_like(array)
+    copy[...] = array
+    return copy
+
+
 def halved(plane: Map, threads: int) -> Map:
     """A map at half the size, smoothed before; its pixel i lies at pixel 2 i."""
-    half = np.empty([(n + 1) // 2 for n in plane.shape], np.float32)
+    half = empty([(n + 1) // 2 for n in plane.shape])
     _core.pyramid_down(plane, half, threads)
     return half
 
 
 def doubled(half: Map, shape: Shape, threads: int) -> Map:
     """A half-size map at full size, by linear interpolation; its pixel i lies at pixel 2 i."""
-    full = np.empty(shape, np.float32)
+    full = empty(shape)
     _core.pyramid_up(half, full, add=False, threads=threads)
     return full
 
@@ -124,18 +143,18 @@ class Planes(NamedTuple):
 
     def transposed(self) -> "Planes":
         """Rows become columns."""
-        left, right = np.ascontiguousarray(self.left.T), np.ascontiguousarray(self.right.T)
-        return Planes(left, right, left if self.guide is self.left else np.ascontiguousarray(self.guide.T))
+        left, right = copy_of(self.left.T), copy_of(self.right.T)
+        return Planes(left, right, left if self.guide is self.left else copy_of(self.guide.T))
 
     def mirrored(self) -> "Planes":
         """The pair seen in a mirror: the right view takes the place of the left, and disparities keep their sign."""
-        left, right = np.ascontiguousarray(self.right[:, ::-1]), np.ascontiguousarray(self.left[:, ::-1])
+        left, right = copy_of(self.right[:, ::-1]), copy_of(self.left[:, ::-1])
         return Planes(left, right, left)
 
     def cropped(self, rows: slice, columns: slice) -> "Planes":
         """A part of the planes, copied."""
-        left, right = self.left[rows, columns].copy(), self.right[rows, columns].copy()
-        return Planes(left, right, left if self.guide is self.left else self.guide[rows, columns].copy())
+        left, right = copy_of(self.left[rows, columns]), copy_of(self.right[rows, columns])
+        return Planes(left, right, left if self.guide is self.left else copy_of(self.guide[rows, columns]))
 
 
 class Agreement(NamedTuple):
@@ -251,7 +270,7 @@ class Parabolas:
         if self.vertex is not None:
             return self.vertex
         A, B = np.ascontiguousarray(self.A), np.ascontiguousarray(self.B)
-        d = np.empty_like(A)
+        d = empty_like(A)
         _core.minimizer(A, B, d, threads)
         return d
 
@@ -261,7 +280,7 @@ class Parabolas:
 
     def cropped(self, rows: slice, columns: slice) -> "Parabolas":
         """A part of the field, copied."""
-        A, B = self.A[rows, columns].copy(), self.B[rows, columns].copy()
-        textured = None if self.textured is None else self.textured[rows, columns].copy()
+        A, B = copy_of(self.A[rows, columns]), copy_of(self.B[rows, columns])
+        textured = None if self.textured is None else copy_of(self.textured[rows, columns])
         signs = None if self.signs is None else self.signs.cropped(rows, columns, self.A.shape)
         return Parabolas(A, B, textured, self.limits, self.curvatures, signs=signs)

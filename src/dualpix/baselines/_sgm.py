@@ -1,14 +1,12 @@
 """Semi-global matching, our own."""
 
-import numpy as np
-
 from .. import _core
 from ..errors import InputError, ParameterError
 from ..method import grey
 from ..method.window import box_taps
 from ..params.rules import Flag, Odd, Real, check
 from ..run import thread_count
-from ..types import Map
+from ..types import Map, empty_like
 from ._views import Image, grey_views, whole_disparities
 
 PENALTY = Real(0, 127)
@@ -70,7 +68,7 @@ def sgm(
     disparities = whole_disparities(range, views[0].shape[1])
     if detail:
         views = grey.detail(views[0], threads), grey.detail(views[1], threads)
-    d = np.empty_like(views[0])
+    d = empty_like(views[0])
     try:
         first, count = disparities.start, len(disparities)
         _core.sgm(*views, d, first=first, count=count, taps=taps, P1=P1, P2=P2, threads=threads)

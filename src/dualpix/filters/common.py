@@ -9,7 +9,7 @@ from .. import _core
 from ..errors import InputError
 from ..io.images import as_image
 from ..run import thread_count
-from ..types import Image, Map, as_row, full_scale, same_size
+from ..types import Image, Map, as_row, empty, empty_like, full_scale, same_size
 
 Colours = tuple[tuple[float, ...], ...]  # one plane a row: the weights of red, green and blue
 
@@ -46,7 +46,7 @@ def along_edges(
     """
     threads = thread_count(threads)
     values, image, trust = _inputs(d, guide, confidence)
-    out = np.empty_like(values)
+    out = empty_like(values)
     kernel(values, trust, _planes(image, colours, full, threads), out, **settings, threads=threads)
     return out
 
@@ -80,7 +80,7 @@ def _inputs(d: npt.ArrayLike, guide: npt.ArrayLike, confidence: npt.ArrayLike | 
 def _planes(image: Image, colours: Colours, full: float, threads: int) -> Map:
     """Return the image as one plane a colour on a scale from 0 to `full`. A grey image has one plane."""
     pixels, weights = (image[..., None], ((1.0,),)) if image.ndim == 2 else (image, colours)
-    planes = np.empty((len(weights), *image.shape[:2]), np.float32)
+    planes = empty((len(weights), *image.shape[:2]), np.float32)
     scale = full / full_scale(image.dtype)
     for plane, weight in zip(planes, weights, strict=True):
         _core.to_plane(pixels, plane, as_row(weight), scale, threads)

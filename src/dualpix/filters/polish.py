@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
-
 from .. import _core
-from ..types import Map, halved
+from ..types import Map, empty_like, halved
 
 SCALES = 3  # the windows are 5, 10 and 20 px wide
 WINDOWS, PYRAMID = 4, 3  # px of a scale around a pixel: two windows of the filter, and what halving and doubling add
@@ -28,6 +26,6 @@ def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
         half = halved(d, threads)
         change = polished(half.copy(), step / math.sqrt(3), threads, scales - 1) - half
         _core.pyramid_up(change, d, add=True, threads=threads)
-    out = np.empty_like(d)
+    out = empty_like(d)
     _core.polish(d, out, eps=max(step, LEAST) ** 2, threads=threads)
     return out

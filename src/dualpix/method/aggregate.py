@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from ..params.definitions import Aggregation, Scales
-from ..types import Map, Parabolas, Signs, Weights
+from ..types import Map, Parabolas, Signs, Weights, empty, empty_like
 from .confidence import FAR, spread
 from .scales import PASSES
 
@@ -51,7 +51,7 @@ def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs |
     guide's edges are print and not depth, and s is small.
     """
     height, width = guide.shape
-    weights = np.empty((height, settings.paths // 2, width), np.uint16)
+    weights = empty((height, settings.paths // 2, width), np.uint16)
     share = depth_share(signs, settings.flat) if signs and settings.flat else None
     _core.edge_weights(guide, weights, settings.edge_sigma, threads, share)
     return weights
@@ -204,4 +204,4 @@ def one_pass(
 
 def _taken(spare: list[Map], like: Map) -> Map:
     """One of the spare maps, or a new one."""
-    return spare.pop() if spare else np.empty_like(like)
+    return spare.pop() if spare else empty_like(like)

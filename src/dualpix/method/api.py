@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .. import _core
 from ..camera.lens import NO_LENS, Calibration
 from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
@@ -94,18 +95,25 @@ def disparity(
     run = Run(thread_count(threads), progress)
     if mem_limit is not None:
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
-    # No variable here holds the pair, so views read from files are freed once they are developed.
-    return pipeline.disparity(
-        _read(
-            partial(read_pair, left, right, guide, layout=layout, first=first), method, mask_occluded, mem_limit, run
-        ),
-        method,
-        lens=lens,
-        axis=axis,
-        mask_hidden=mask_occluded,
-        hints=strokes,
-        run=run,
-    )
+    try:
+        # No variable here holds the pair, so views read from files are freed once they are developed.
+        return pipeline.disparity(
+            _read(
+                partial(read_pair, left, right, guide, layout=layout, first=first),
+                method,
+                mask_occluded,
+                mem_limit,
+                run,
+            ),
+            method,
+            lens=lens,
+            axis=axis,
+            mask_hidden=mask_occluded,
+            hints=strokes,
+            run=run,
+        )
+    finally:
+        _core.rest()
 
 
 def method_for(preset: str | Params, overrides: Mapping[str, Any], lens: Calibration = NO_LENS) -> Method:

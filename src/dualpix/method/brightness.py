@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _core
 from ..params.definitions import Photometry
-from ..types import Map, Planes
+from ..types import Map, Planes, copy_of
 
 UNSURE = 0.005  # this much of a relative difference in brightness may come from the scene, so it is left
 WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
@@ -113,11 +114,13 @@ class Part(NamedTuple):
     columns: slice
 
 
-def apply_gains(planes: Planes, gains: Gains, part: Part | None = None) -> None:
+def apply_gains(planes: Planes, gains: Gains, part: Part | None = None, threads: int = 1) -> None:
     """Multiply the planes, or the part of them that they are, by their gains, in place."""
     left, right, guide = planes
     if gains.right is not None:
-        right *= enlarged(gains.right, part or Part(right.shape, *(slice(0, n) for n in right.shape)))
+        (height, width), rows, columns = part or Part(right.shape, slice(0), slice(0))
+        top, first = rows.start or 0, columns.start or 0
+        _core.multiply(right, gains.right, height=height, width=width, top=top, left=first, threads=threads)
     if gains.views != 1:
         left *= gains.views
         right *= gains.views
@@ -125,27 +128,10 @@ def apply_gains(planes: Planes, gains: Gains, part: Part | None = None) -> None:
         guide *= gains.guide
 
 
-def enlarged(grid: Map, part: Part) -> Map:
-    """A part of a small grid at the size of the whole plane, by linear interpolation."""
-    import cv2
-
-    (height, width), rows, columns = part
-    if rows == slice(0, height) and columns == slice(0, width):
-        return np.asarray(cv2.resize(grid, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
-    for axis, (n, at) in enumerate(((height, rows), (width, columns))):
-        # pixel x of n lies at (x + 1/2) m / n - 1/2 of the m pixels of the grid
-        m = grid.shape[axis]
-        place = np.clip((np.arange(at.start, at.stop) + 0.5) * (m / n) - 0.5, 0, m - 1)
-        low = np.minimum(place.astype(int), max(m - 2, 0))
-        t = np.expand_dims((place - low).astype(np.float32), 1 - axis)
-        grid = grid.take(low, axis) * (1 - t) + grid.take(np.minimum(low + 1, m - 1), axis) * t
-    return grid
-
-
 def copied(planes: Planes, gains: Gains) -> Planes:
     """A copy of small planes with the gains applied."""
-    left, right = planes.left.copy(), planes.right.copy()
-    copy = Planes(left, right, left if planes.guide is planes.left else planes.guide.copy())
+    left, right = copy_of(planes.left), copy_of(planes.right)
+    copy = Planes(left, right, left if planes.guide is planes.left else copy_of(planes.guide))
     apply_gains(copy, gains)
     return copy
 

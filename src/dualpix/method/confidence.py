@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .. import _core
-from ..types import Map, Mask, Parabolas, Place, Signs, doubled
+from ..types import Map, Mask, Parabolas, Place, Signs, doubled, empty, empty_like
 
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
@@ -96,7 +96,7 @@ def lens_sign(belief: Parabolas, d: Map) -> Map:
 
 def absolute_confidence(sigma: Map, textured: Mask, threads: int) -> Map:
     """``1 / (1 + (sigma / SURE)^2)``, in [0, 1]; 0 where there is no texture. Comparable between cameras."""
-    confidence = np.empty_like(sigma)
+    confidence = empty_like(sigma)
     _core.confidence_of(sigma, textured, confidence, SURE, threads)
     return confidence
 
@@ -171,7 +171,9 @@ def relative_confidence(belief: Parabolas) -> Map:
 
 def compared(A: Map, mean: float) -> Map:
     """``A / (A + mean)``: 1/2 for the mean curvature."""
-    result: Map = A / (A + np.float32(max(mean, 1e-30)))
+    result: Map = empty_like(A)
+    np.add(A, np.float32(max(mean, 1e-30)), out=result)
+    np.divide(A, result, out=result)
     return result
 
 
@@ -180,7 +182,7 @@ def near_texture(A: Map, coarser: Mask | None, side: int, threads: int) -> Mask:
 
     Elsewhere a pixel has only messages, and their curvature tells how sure its neighbours are.
     """
-    found = np.empty(A.shape, np.uint8)
+    found = empty(A.shape, np.uint8)
     _core.near_texture(A, coarser, found, side, threads)
     return found
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core
 from ..errors import ParameterError
 from ..params.definitions import Photometry
-from ..types import Image, Map, as_row, full_scale
+from ..types import Image, Map, as_row, empty, empty_like, full_scale
 
 LUMA = (0.299, 0.587, 0.114)  # the views
 MEAN = (1 / 3, 1 / 3, 1 / 3)  # the guide
@@ -33,7 +33,7 @@ PLAIN = Camera()  # for a guide from another camera
 
 def grey_plane(image: Image, weights: tuple[float, ...], camera: Camera, threads: int) -> Map:
     """A grey plane on a 0..255 scale: ``I = 255 ((i - black) / (white - black))^gamma``."""
-    plane = np.empty(image.shape[:2], np.float32)
+    plane = empty(image.shape[:2], np.float32)
     pixels, weights = (image[..., None], (1,)) if image.ndim == 2 else (image, weights)
     full = full_scale(image.dtype)
     black, white = camera.black, full if camera.white == "auto" else float(camera.white)
@@ -59,6 +59,6 @@ def raise_to(plane: Map, gamma: float, threads: int) -> None:
 
 def detail(plane: Map, threads: int) -> Map:
     """``I - bilateral(I)``."""
-    out = np.empty_like(plane)
+    out = empty_like(plane)
     _core.subtract_bilateral(plane, out, threads)
     return out

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _core
 from ..params.definitions import Matching
-from ..types import Map, Parabolas, Planes, as_row
+from ..types import Map, Parabolas, Planes, as_row, empty_like
 from .grey import DETAIL_REACH, detail
 from .search import Span
 from .subpixel import HISTEQ_BIAS
@@ -31,7 +31,7 @@ def local_parabolas(planes: Planes, span: Span, matching: Matching, threads: int
     """
     compared, correlated = seen_by(planes, matching, threads)
     left, right = coded(compared, matching.cost, threads)
-    A, B = np.empty_like(left), np.empty_like(left)
+    A, B = empty_like(left), empty_like(left)
     _core.match(
         left,
         right,
@@ -68,7 +68,7 @@ def coded(views: Views, cost: str, threads: int) -> Views:
     """What the cost compares: the views, or their census codes."""
     if cost != "census":
         return views
-    codes = np.empty_like(views[0]), np.empty_like(views[1])
+    codes = empty_like(views[0]), empty_like(views[1])
     for view, code in zip(views, codes, strict=True):
         _core.census(view, code, threads)
     return codes

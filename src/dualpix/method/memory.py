@@ -13,10 +13,10 @@ MATCHED = 1  # more for the vertices of the matches
 NORMALIZED = 5  # more with normalize_iterations
 DETAIL = 1  # more if the detail of the views is compared
 CODES = 1  # more for census codes
-ONE_SCALE = 5  # more if the range is found in copies of the only scale
-OTHER_VIEW = 3  # more if both views are matched
+ONE_SCALE = 6  # more if the range is found in copies of the only scale
+OTHER_VIEW = 4  # more if both views are matched
 OTHER_FRAME = 7  # more if the frame before is known: its belief, and the prior made from it
-STEREO = 8  # stereo without its candidates
+STEREO = 9  # stereo without its candidates
 CANDIDATE = 4  # more for each candidate
 JUDGED = 13  # more if candidates are judged by their costs alone (choice is 0,0)
 # While a filter runs:

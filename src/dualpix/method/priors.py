@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import numpy as np
-
 from .. import _core
 from ..params import Params
-from ..types import Map, Parabolas, Signs
+from ..types import Map, Parabolas, Signs, empty_like
 from .confidence import mean_curvature, near_texture
 from .match import border_divisor
 from .scales import Level
@@ -73,7 +71,7 @@ def combine(
     Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
     """
     matching, scales = params.matching, params.scales
-    matched = np.empty_like(local.A) if params.aggregation.fattening or params.measures_error else None
+    matched = empty_like(local.A) if params.aggregation.fattening or params.measures_error else None
     signs = None
     if params.measures_error:
         known = coarser.signs if coarser and coarser.signs else Signs()

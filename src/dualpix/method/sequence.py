@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .. import _core
 from ..camera.lens import NO_LENS, Calibration
 from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
@@ -88,6 +89,7 @@ class Sequence:
         """The result of the next frame, given as to `dualpix.disparity`, or as a `Pair`."""
         pair = left if isinstance(left, Pair) else read_pair(left, right, guide)
         result, self.moment = solve_frame(pair, self.filming, [self.moment] if self.moment else [], self.new_run())
+        _core.rest()
         return result
 
     def both_sides(self, pairs: Iterable[Pair]) -> Iterator[Result]:

@@ -6,7 +6,6 @@ Nothing here knows of files, axes, cameras or video. All evidence about a pixel 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .. import _core
 from ..run import Run
 from ..types import Parabolas
 from .confidence import seen_from_finer
@@ -77,7 +76,6 @@ def gather(
 ) -> Parabolas:
     """The evidence of a scale: its local term, the user's hints and all priors."""
     with run.stage("matching", level.number):
-        close_gaps(level)
         local = told.forgotten(method.match(level.planes, span, run), run.threads)
         return told.added(combine(local, coarser, priors, span, method.params, run.threads))
 
@@ -87,14 +85,7 @@ def believe(
 ) -> Parabolas:
     """The belief of a scale: its evidence, aggregated."""
     with run.stage("aggregation", level.number):
-        close_gaps(level)
         return method.aggregate(evidence, level, passes, curvature, run)
-
-
-def close_gaps(level: Level) -> None:
-    """Give back the memory that the maps of the coarser scales left free. Only the finest scale sets the peak."""
-    if level.factor == 1:
-        _core.release_free_memory()
 
 
 def solve_scale(level: Level, span: Span, method: Method, passes: int, run: Run) -> Parabolas:

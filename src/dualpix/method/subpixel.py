@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from .. import _core
-from ..types import Map, as_row
+from ..types import Map, as_row, empty_like
 from .window import gaussian_taps
 
 # bias(x) at x = -1, -0.9 ... 1, px
@@ -45,7 +45,7 @@ def _mean_error(left: Map, shift: float) -> float:
     width = left.shape[1]
     ramp = np.exp(2j * np.pi * np.fft.rfftfreq(width) * shift)
     right = np.fft.irfft(np.fft.rfft(left, axis=1) * ramp, width, axis=1).astype(np.float32)
-    alpha, beta = np.empty_like(left), np.empty_like(left)
+    alpha, beta = empty_like(left), empty_like(left)
     no_bias = as_row(np.zeros(21))
     _core.match(
         left,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..run import Run
-from ..types import Mask, Parabolas
+from ..types import Mask, Parabolas, copy_of, empty_like
 from .candidates import consistent
 from .hints import NOT_TOLD, Told
 from .plan import Plan
@@ -22,5 +22,6 @@ def cross_check(belief: Parabolas, pyramid: Pyramid, plan: Plan, run: Run, told:
     run.view = "right"
     other = solve(pyramid.mirrored(), plan.within(belief.limits), run=run, told=told.mirrored())
     run.view = ""
-    left, right = (np.clip(each.disparity(run.threads), *belief.limits) for each in (belief, other))
-    return consistent(left, np.ascontiguousarray(right[:, ::-1]), run.threads)
+    found = (each.disparity(run.threads) for each in (belief, other))
+    left, right = (np.clip(d, *belief.limits, out=empty_like(d)) for d in found)
+    return consistent(left, copy_of(right[:, ::-1]), run.threads)

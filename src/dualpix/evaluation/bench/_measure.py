@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
 
+from ... import _core
 from ...batches import process
 from ...run import opencv_threads
 
@@ -130,6 +131,7 @@ def peak(case: Case) -> Peak:
 def _peak_here(case: Case) -> Peak:
     """The peak memory of a case in this process."""
     with opencv_threads(case.threads):
+        _core.release_free_memory()
         process.forget_peak()
         before = process.peak_megabytes()
         case()
