@@ -62,7 +62,7 @@ class Look(NamedTuple):
         if self.is_kitti(path) and not never_negative:
             raise OutputError(
                 f"{path}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel disparities are "
-                "signed: write .tif, .pfm or .npy, set the option png to grey for a picture, or set a range from 0"
+                "signed: write .tif, .pfm or .npy, set the option png to grey, or a range from 0 on"
             )
 
     def held(self, path: str, d: Map, searched: tuple[float, float], corrected: bool) -> Map:

@@ -91,7 +91,8 @@ class Run:
         yield
         seconds = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
-        LOG.debug("%s: %.4f s", Step(name, 0.0, scale, self.scales if scale else 0, "scale", self.view), seconds)
+        where = f", scale {scale}" * bool(scale) + f", {self.view} view" * bool(self.view)
+        LOG.debug("%s%s: %.4f s", name, where, seconds)
 
 
 def share_done(name: str, scale: int, scales: int, view: str = "") -> float:
