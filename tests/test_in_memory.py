@@ -165,7 +165,7 @@ def test_a_closed_file_is_refused():
 
 
 def test_a_damaged_picture_of_pillow_is_refused():
-    with pytest.raises(InputError, match="^left: is damaged"):
+    with pytest.raises(InputError, match=r"^left: is damaged"):
         load_image(Image.open(io.BytesIO(png(RNG.integers(0, 256, (200, 200), np.uint8))[:-3000])), "left")
 
 

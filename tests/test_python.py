@@ -1,4 +1,4 @@
-"""Results as a Python user meets them: files, pictures, notebooks, warnings, logs, threads, pickles, and docs/python.md."""
+"""Results as a Python user meets them: files, notebooks, warnings, logs, threads, pickles, and docs/python.md."""
 
 import copy
 import io
@@ -85,11 +85,11 @@ def test_save_keeps_existing_files(folder, result):
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     with pytest.raises(OutputError, match=r"^d\.tiff: exists"):
         result.save("d.tiff")
-    with pytest.raises(OutputError, match="^d.json"):  # the sidecar of another map is kept
-        Path("d.tiff").unlink() or result.save(Path("d.tiff"))
-    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == {
-        path: when for path, when in before.items() if path.name != "d.tiff"
-    }
+    Path("p.png").touch()
+    with pytest.raises(OutputError, match=r"^p\.png: exists"):
+        result.save(Path("e.tiff"), preview="p.png")
+    Path("p.png").unlink()
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,12 @@ def test_repr_is_one_line(result):
     own = replace(result, request=replace(result.request, preset=""), disparity=np.full((2, 3), np.nan, np.float32))
     assert "3x2, all NaN px" in repr(own)
     assert repr(own).endswith("own parameters>")
+
+
+def test_repr_of_depth_is_one_line(result):
+    metric = dualpix.Metric(0.5, 4.0)
+    d = np.array([[2.0, -2.0], [2.0, 0.0]], np.float32)
+    assert repr(metric.depth(d)) == "<dualpix.Depth: 2x2, 1 to inf m from the lens, by calibration>"
 
 
 def test_a_notebook_shows_picture_range_time_and_escaped_warnings(result):

@@ -8,10 +8,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-if sys.version_info >= (3, 11):
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # every type checker knows it, whatever is installed
+elif sys.version_info >= (3, 11):
     from typing import Unpack
-elif TYPE_CHECKING:  # every type checker knows it, and nothing needs it at run time
-    from typing_extensions import Unpack
+else:
+
+    class Unpack:
+        """A stand-in: Python 3.10 has none, and only type checkers need it."""
+
+        def __class_getitem__(cls, item):
+            return item
+
 
 __all__ = ["Overrides", "OverridesOfCalibrate", "Unpack"]
 
