@@ -118,13 +118,8 @@ def _header(data: Bytes, path: StrPath, formats: Mapping[str, Format]) -> ImageI
     return ImageInfo(Path(path), name, **vars(header))
 
 
-def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, FileBytes]:
-    """Return the name of the format, and the bytes of the file."""
-    data = file_bytes(path)
-    return _format(data, path, formats), data
-
-
 def _format(data: Bytes, path: StrPath, formats: Mapping[str, Format]) -> str:
+    """Return the name of the format."""
     for name, candidate in formats.items():
         if matches(candidate.MAGIC, data):
             return name
