@@ -227,6 +227,16 @@ def test_warnings_can_be_errors(views):
             dualpix.disparity(views[0], views[0], **FAST)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_control_characters_of_names_are_escaped(folder):
+    Path("left.png").rename("\x1b[2J.png")
+    with pytest.warns(DualpixWarning) as caught:
+        found = dualpix.disparity("\x1b[2J.png", "\x1b[2J.png", **FAST)
+    for text in (*(str(each.message) for each in caught), found._repr_html_()):
+        assert "\x1b" not in text
+    assert any("\\x1b[2J.png" in str(each.message) for each in caught)
+
+
 def test_commands_and_batches_show_warnings_themselves(folder, call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -107,7 +107,7 @@ def disparity(
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
     views = files_of(left) if right is None and isinstance(left, str | os.PathLike) else {"left": left, "right": right}
     files = {**views, "guide": guide, "hints": hints, "calibration": calibration}
-    request = request_of(preset, run, lens, files, layout, first)
+    request = request_of(preset, run.threads, lens, files, layout, first)
     # No variable here holds the pair, so views read from files are freed once they are developed.
     result = pipeline.disparity(
         _read(
@@ -124,12 +124,12 @@ def disparity(
 
 
 def request_of(
-    preset: str | Params, run: Run, lens: Calibration, files: Mapping[str, object], *one_file: str | None
+    preset: str | Params, threads: int, lens: Calibration, files: Mapping[str, object], *one_file: str | None
 ) -> Request:
     """What is asked for. Of `files`, by role, those that are paths count; `one_file` are layout and first."""
     inputs = {role: os.fspath(each) for role, each in files.items() if isinstance(each, str | os.PathLike)}
     name = preset if isinstance(preset, str) else ""
-    return Request(name, run.threads, None if lens is NO_LENS else lens, inputs, *one_file)
+    return Request(name, threads, None if lens is NO_LENS else lens, inputs, *one_file)
 
 
 def method_for(preset: str | Params, overrides: Mapping[str, Any], lens: Calibration = NO_LENS) -> Method:

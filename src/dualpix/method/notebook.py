@@ -5,6 +5,7 @@ import html
 import math
 from collections.abc import Sequence
 
+from ..errors import printable
 from ..io import encode_png, preview
 from ..types import Image, Map
 
@@ -14,7 +15,7 @@ WIDEST = 480  # px, of the picture
 def page(d: Map, heading: str, details: str, warnings: Sequence[str]) -> str:
     """The picture of a disparity map (px, larger is nearer), a heading, a line of details, and the warnings."""
     picture = base64.b64encode(encode_png(small_preview(d))).decode()
-    notes = "".join(f"<li>{html.escape(each)}</li>" for each in warnings)
+    notes = "".join(f"<li>{html.escape(printable(each))}</li>" for each in warnings)
     title = html.escape(heading)
     return (
         f'<figure style="margin:0"><img alt="{title}" src="data:image/png;base64,{picture}">'

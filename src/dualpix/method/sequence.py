@@ -101,15 +101,17 @@ class Sequence:
     def add(self, left: Input | Pair, right: Input | None = None, guide: Input | None = None) -> Result:
         """The result of the next frame, given as to `dualpix.disparity`, or as a `Pair`."""
         pair = left if isinstance(left, Pair) else read_pair(left, right, guide)
-        run = self.new_run()
-        result, self.moment = solve_frame(pair, self.filming, [self.moment] if self.moment else [], run)
-        return replace(result, request=request_of(self._preset, run, self.filming.lens, pair.source))
+        result, self.moment = solve_frame(pair, self.filming, [self.moment] if self.moment else [], self.new_run())
+        return self._asked(result, pair.source)
 
     def both_sides(self, pairs: Iterable[Pair]) -> Iterator[Result]:
         """The results of the next frames, each of which knows the frames before and after."""
         for result, moment in solve_both_sides(pairs, self.filming, self.new_run, self.moment):
             self.moment = moment
-            yield replace(result, request=request_of(self._preset, self.new_run(), self.filming.lens, {}))
+            yield self._asked(result, {})
+
+    def _asked(self, result: Result, files: dict[str, str]) -> Result:
+        return replace(result, request=request_of(self._preset, self.threads, self.filming.lens, files))
 
     def new_run(self) -> Run:
         """The run of one frame."""
