@@ -184,7 +184,7 @@ GREY = np.zeros((20, 60), np.uint8)
     [
         (GREY[:, 1:], (0, 8), InputError, "right is 60x20 but left is 59x20: give images of the same size"),
         ("missing.png", (0, 8), InputError, "missing.png"),
-        (GREY.astype(int), (0, 8), InputError, "left: must hold uint8"),
+        (GREY > 9, (0, 8), InputError, "left: must hold uint8"),
         (GREY, (0, 60), ParameterError, "range 0 to 60 is wider than the views, 60 pixels"),
         (GREY, (-31, 30), ParameterError, "range -31 to 30 is wider than the views, 60 pixels"),
         (GREY, (8, 0), ParameterError, "range must be min and max"),

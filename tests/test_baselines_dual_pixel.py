@@ -412,7 +412,7 @@ GREY = np.zeros((20, 60), np.uint8)
     [
         ({"left": GREY[:, 1:]}, InputError, "right is 60x20 but left is 59x20: give images of the same size"),
         ({"left": "missing.png"}, InputError, "missing.png"),
-        ({"left": GREY.astype(int)}, InputError, "left: must hold uint8"),
+        ({"left": GREY > 9}, InputError, "left: must hold uint8"),
         ({"right": GREY / 0.5 - 1}, InputError, "right: has float values from -1"),
         ({"guide": GREY[1:]}, InputError, "guide is 60x19 but left is 60x20: give an image of the same shape"),
         ({"range": (8, 0)}, ParameterError, "range must be min and max"),

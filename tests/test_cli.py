@@ -293,7 +293,7 @@ def test_failing_at_the_last_step_changes_nothing(call, folder, monkeypatch):
     def fail(_):
         raise RuntimeError("no paint")
 
-    monkeypatch.setattr("dualpix.batches.capture.encode_preview", fail)
+    monkeypatch.setattr("dualpix.method.saving.encode_preview", fail)
     (folder / "out.tiff").write_text("old")
     code, out, err = call(*MATCH, "--force", "--preview", "p.png")
     assert (code, out) == (1, "")

@@ -377,8 +377,8 @@ def test_points_of_metres_from_the_sensor_are_seen_from_the_lens():
     [
         (".jpg", {}, "give the photo too"),
         (".jpg", {"photo": "p.png"}, "p.png: no such file"),
-        (".jpg", {"photo": np.zeros((35, 50, 4), np.uint8)}, "photo: is an array of shape"),
-        (".ply", {"photo": np.zeros((35, 50, 3), np.int64)}, "photo: "),
+        (".jpg", {"photo": np.zeros((35, 50, 2), np.uint8)}, "photo: is an array of shape"),
+        (".ply", {"photo": np.full((35, 50, 3), -1)}, "photo: "),
         (".jpg", {"photo": PHOTO * 1.0}, "photo: "),
         (".jpg", {"photo": PHOTO, "confidence": 1}, "the confidence has shape ()"),
         (".jpg", {"photo": PHOTO, "confidence": 2 * SURE}, "a confidence is from 0 to 1"),
@@ -450,12 +450,12 @@ def test_grey_of_a_signed_map_and_its_sidecar(folder):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("-o", "out.png"), "--png grey"),
+        (("-o", "out.png"), "set the option png to grey"),
         (("-o", "out.png", "--png", "mm"), "metres"),
         (("-o", "out.ply", "--photo", "missing.png"), "missing.png: no such file"),
         (("-o", "out.ply", "--photo", "small.png"), "small.png is 80x20"),
-        (("-o", "small.png", "--png", "grey", "--photo", "small.png"), "--photo is for"),
-        (("-o", "out.tiff", "--fov", "50"), "--fov is for"),
+        (("-o", "small.png", "--png", "grey", "--photo", "small.png"), "the option photo is for"),
+        (("-o", "out.tiff", "--fov", "50"), "the option fov is for"),
     ],
 )
 def test_disparity_refuses(folder, capfd, options, says):

@@ -5,7 +5,7 @@
 
 from importlib import import_module
 
-from .errors import DualpixError, InputError, OutputError, ParameterError
+from .errors import DualpixError, DualpixWarning, InputError, OutputError, ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .method.api import disparity
     from .method.result import Result
     from .method.sequence import Sequence, sequence
-    from .params import Params, preset
+    from .params import Overrides, Params, preset
 
     __version__: str
 
@@ -31,18 +31,19 @@ _HOMES = {
     "Calibration": "camera.lens",
     "Depth": "camera.metric",
     "Metric": "camera.metric",
+    "Overrides": "params",
     "Params": "params",
     "Result": "method.result",
-    "Sequence": "method.sequence",
+    "Sequence": "calls",
     "batch": "batches.api",
     "calibrate": "camera.calibrate",
-    "disparity": "method.api",
+    "disparity": "calls",
     "preset": "params",
     "read_calibration": "camera.lens_file",
     "read_capture": "io.captures",
     "read_map": "io",
     "read_pair": "io",
-    "sequence": "method.sequence",
+    "sequence": "calls",
     "simulate": "camera.simulation",
     "tiles": "mosaic.api",
     "write_map": "io",
@@ -52,9 +53,11 @@ __all__ = [
     "Calibration",
     "Depth",
     "DualpixError",
+    "DualpixWarning",
     "InputError",
     "Metric",
     "OutputError",
+    "Overrides",
     "ParameterError",
     "Params",
     "Result",

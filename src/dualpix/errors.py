@@ -30,6 +30,10 @@ class OutputError(DualpixError):
     """A result that cannot be written to the requested file or in its format."""
 
 
+class DualpixWarning(UserWarning):
+    """What the user should know about an input or a match that went on: a sentence of `Result.warnings`."""
+
+
 NO_MEMORY = "not enough memory for images of this size: close other programs or use smaller images"
 OPENCV_NO_MEMORY = -4  # the code of OpenCV's error
 

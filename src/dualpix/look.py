@@ -6,9 +6,9 @@ from .errors import OutputError, ParameterError
 from .io.formats import Style, check_writable, encode, notes
 from .io.images import resampled
 from .io.layers import Layers
-from .io.photos import check_photo, read_photo
+from .io.photos import check_photo, load_photo, read_photo
 from .io.pictures import Origin, origin
-from .types import Map, same_size
+from .types import Input, Map, same_size
 
 __all__ = ["Look", "file_and_notes"]
 
@@ -21,6 +21,7 @@ class Look(NamedTuple):
     png: str | None = None
     near: str | None = None
     views: tuple[str | None, str | None] | None = None  # layout and first of the default photo; None if it is another
+    picture: Input | None = None  # a photo in memory, instead of a file
 
     def checked(
         self,
@@ -33,19 +34,19 @@ class Look(NamedTuple):
 
         `views` are layout and first of the default photo, if it holds both views; see `dualpix.io.read_one`.
         """
-        found = check_writable(path, unit, self.style, bool(self.photo or default_photo))
-        if self.photo is not None and not found.takes_photo:
-            raise OutputError(f"{path}: --photo is for .exr, .jpg, .ply and .glb files: leave it out")
+        given = self.photo is not None or self.picture is not None
+        found = check_writable(path, unit, self.style, given or bool(default_photo))
+        if given and not found.takes_photo:
+            raise OutputError(f"{path}: the option photo is for .exr, .jpg, .ply and .glb files: leave it out")
         if self.fov is not None and not path.lower().endswith((".ply", ".glb")):
-            raise OutputError(f"{path}: --fov is for .ply and .glb files: leave it out")
+            raise OutputError(f"{path}: the option fov is for .ply and .glb files: leave it out")
         if not found.takes_photo:
             return self
         if self.fov is not None and not 0 < self.fov < 180:
             raise ParameterError(f"fov must be an angle between 0 and 180 degrees, not {self.fov:g}")
         if self.photo is not None:
             check_photo(self.photo)
-            return self
-        return self._replace(photo=default_photo, views=views)
+        return self if given else self._replace(photo=default_photo, views=views)
 
     @property
     def style(self) -> Style:
@@ -61,7 +62,7 @@ class Look(NamedTuple):
         if self.is_kitti(path) and not never_negative:
             raise OutputError(
                 f"{path}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel disparities are "
-                "signed: write .tif, .pfm or .npy, give --png grey for a picture, or --range 0 MAX"
+                "signed: write .tif, .pfm or .npy, set the option png to grey, or a range from 0 on"
             )
 
     def held(self, path: str, d: Map, searched: tuple[float, float], corrected: bool) -> Map:
@@ -77,7 +78,10 @@ class Look(NamedTuple):
         A default photo was read as view or guide of the map before, so it is resampled as they are.
         """
         photo, kept = None, Origin()
-        if self.photo is not None:
+        if self.picture is not None:
+            photo = load_photo(self.picture, "photo")
+            same_size((path, values.shape), ("photo", photo.shape))
+        elif self.photo is not None:
             layout, first = self.views or (None, None)
             photo = read_photo(self.photo, layout=layout, first=first)
             if self.views is not None:

@@ -1,5 +1,6 @@
 """One run: its threads, its progress, and the time of its stages."""
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from .params.rules import Whole, check
+
+LOG = logging.getLogger(__package__)  # the time of every stage, at the level DEBUG
+LOG.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,10 @@ class Run:
             self.progress(Step(name, self._share, scale, total, "scale", self.view))
         start = time.perf_counter()
         yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        seconds = time.perf_counter() - start
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        where = f", scale {scale}" * bool(scale) + f", {self.view} view" * bool(self.view)
+        LOG.debug("%s%s: %.4f s", name, where, seconds)
 
 
 def share_done(name: str, scale: int, scales: int, view: str = "") -> float:

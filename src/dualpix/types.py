@@ -2,9 +2,9 @@
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,29 @@ Weights = npt.NDArray[np.uint16]  # of the edges between pixels, in the kernels'
 Shape = tuple[int, ...]
 LARGE = 1 << 20  # bytes; smaller arrays are no matter for the pool
 StrPath = str | os.PathLike[str]
+
+
+class Readable(Protocol):
+    """A file object that gives bytes."""
+
+    def read(self) -> bytes: ...
+
+
+class SupportsDLPack(Protocol):
+    """An array of another library."""
+
+    def __dlpack__(self) -> Any: ...
+
+
+class SupportsArrayInterface(Protocol):
+    """Such as a picture of Pillow."""
+
+    @property
+    def __array_interface__(self) -> Mapping[str, Any]: ...
+
+
+# A picture that users give: a path, an array of any library, a picture of Pillow, or an encoded picture.
+Input = StrPath | npt.ArrayLike | bytes | bytearray | memoryview | Readable | SupportsDLPack | SupportsArrayInterface
 
 
 # ---- array helpers ---------------------------------------------------------------------------------------

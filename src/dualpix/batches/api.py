@@ -1,15 +1,17 @@
 """`dualpix.batch`: many captures to maps, in several processes; what is finished is not done again."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
 
 from ..errors import InputError
 from ..io import urls
 from ..io.formats import SUFFIXES
 from ..method.memory import available
 from ..params import DEFAULT_PRESET, Params, resolve
+from ..params.overrides import Overrides, Unpack
 from ..params.rules import Choice, Real, Whole, check
 from ..run import thread_count
 from ..types import StrPath
@@ -48,8 +50,8 @@ def batch(
     force: bool = False,
     scheduler: str | None = None,
     runner: Runner | None = None,
-    **overrides: Any,
-) -> "Batch":
+    **overrides: Unpack[Overrides],
+) -> Batch:
     """Make the maps of many captures. Iterating over the result does the work.
 
     >>> for outcome in dualpix.batch("photos", "maps"):

@@ -4,17 +4,18 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..camera.lens_file import read_calibration
 from ..errors import sentence
-from ..io import OutputSet, check_confidence_path, check_preview_path, encode_map, encode_preview
+from ..io import OutputSet
 from ..io.pairs import files_of
-from ..io.sidecar import read_sidecar, to_json
-from ..look import Look, file_and_notes
+from ..io.sidecar import read_sidecar
+from ..look import Look
 from ..method import api
 from ..method.kinds import method_of
 from ..method.result import Result
+from ..method.saving import Sink, check_outputs, write_outputs
 from ..params import Params
 from ..run import Progress, opencv_threads
 from ..version import version
@@ -84,11 +85,7 @@ class Capture:
 
     def check(self) -> None:
         """Refuse outputs that cannot hold the map. Needs no input."""
-        if "confidence" in self.outputs:
-            check_confidence_path(self.outputs["confidence"])
-        if "preview" in self.outputs:
-            check_preview_path(self.outputs["preview"])
-        self.look.check_sign(self.outputs["disparity"], method_of(self.params).never_negative)
+        check_outputs(self.outputs, self.look, method_of(self.params).never_negative)
 
     # ---- as a task; see `runner.Task` ----
 
@@ -173,28 +170,11 @@ def make(capture: Capture, progress: Progress | None = None) -> Made:
     return Made(result.record(capture.preset, capture.threads, lens, capture.inputs, capture.outputs), result)
 
 
-class Sink(Protocol):
-    """What takes the bytes of files."""
-
-    def write(self, path: str, data: bytes | memoryview) -> None:
-        """Take the bytes of a file."""
-        ...
-
-
 def write(files: Sink, capture: Capture, made: Made) -> None:
     """Write the outputs of a capture. The sidecar is the last."""
-    result, record, outputs = made.result, made.record, capture.outputs
-    if result is None:
+    if made.result is None:
         raise ValueError("the result was made earlier, so it is not here")
-    path, look = outputs["disparity"], capture.look
-    data, notes = file_and_notes(path, look.layers(path, result.disparity, "px", result.confidence), look)
-    record |= notes
-    files.write(path, data)
-    if "confidence" in outputs:
-        files.write(outputs["confidence"], encode_map(outputs["confidence"], result.confidence))
-    if "preview" in outputs:
-        files.write(outputs["preview"], encode_preview(result.disparity))
-    files.write(outputs["sidecar"], to_json(record).encode())
+    write_outputs(files, capture.outputs, capture.look, made.record, made.result.disparity, made.result.confidence)
 
 
 class Files:

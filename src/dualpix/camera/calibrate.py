@@ -1,5 +1,7 @@
 """Calibrate a camera and lens from pictures of a white sheet, of textured planes, and of scenes with known depth."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +11,11 @@ import numpy as np
 
 from ..errors import InputError, ParameterError
 from ..io import as_image, probe, read_pair
-from ..method.api import Input, check_pair, method_for
+from ..method.api import check_pair, method_for
 from ..method.kinds import Method
 from ..method.pipeline import disparity
 from ..params import DEFAULT_PRESET, Params, resolve
+from ..params.overrides import OverridesOfCalibrate, Unpack
 from ..params.rules import Choice, check
 from ..run import Progress, Run, part_of, thread_count
 from ..types import Image, Map, Pair, Shape, StrPath, same_size
@@ -23,11 +26,13 @@ from .ranging import positive
 from .scenes import AREAS, KINDS, Reading, Scene, captures_of, read_truth, scenes_field
 from .sheet import white_sheets
 
+View = Image | StrPath
+
 
 def calibrate(
-    white: Sequence[tuple[Input, Input]] = (),
-    planes: Sequence[tuple[Input, Input]] = (),
-    scenes: Sequence[tuple[Input, Input, Image | StrPath]] = (),
+    white: Sequence[tuple[View, View]] = (),
+    planes: Sequence[tuple[View, View]] = (),
+    scenes: Sequence[tuple[View, View, Image | StrPath]] = (),
     *,
     distances: Sequence[float] = (),
     focal_length: float | None = None,
@@ -39,7 +44,7 @@ def calibrate(
     preset: str | Params = DEFAULT_PRESET,
     threads: int | None = None,
     progress: Progress | None = None,
-    **overrides: Any,
+    **overrides: Unpack[OverridesOfCalibrate],
 ) -> Calibration:
     """Measure what a camera and lens do to the views and to the disparity.
 
@@ -165,12 +170,12 @@ def _reading(kind: str | None, area: str | None, used: bool) -> Reading:
     return kind or "inverse", area or "whole"
 
 
-def _stored(left: Input, right: Input) -> Pair:
+def _stored(left: View, right: View) -> Pair:
     """A pair without EXIF rotation: the calibration is for pixels as the camera stores them."""
     return replace(read_pair(left, right), orientation=1)
 
 
-def _size(view: Input) -> tuple[str, Shape]:
+def _size(view: View) -> tuple[str, Shape]:
     """Name, height and width of a view; of a file only the header is read."""
     if isinstance(view, str | os.PathLike):
         info = probe(view)
@@ -205,7 +210,7 @@ class _Matcher:
             )
         return found.disparity, found.confidence
 
-    def read_and_match(self, left: Input, right: Input) -> tuple[Map, Map]:
+    def read_and_match(self, left: View, right: View) -> tuple[Map, Map]:
         """The same; the views are freed afterwards."""
         pair = _stored(left, right)
         check_pair(pair, self.method)

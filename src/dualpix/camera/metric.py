@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..io.layers import finite_range
+from ..io.sidecar import describe, statistics
 from ..types import Map
 
 LENS, SENSOR = "lens", "sensor"
@@ -102,7 +103,7 @@ class Metric:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Depth:
     """Depth in metres.
 
@@ -121,6 +122,11 @@ class Depth:
     metres: Map
     uncertainty: Map | None
     metric: Metric
+
+    def __repr__(self) -> str:
+        height, width = self.metres.shape
+        found = describe(statistics(self.metres))
+        return f"<dualpix.Depth: {width}x{height}, {found} m from the {self.metric.origin}, by {self.metric.source}>"
 
 
 def relative_inverse_depth(d: Map) -> Map:

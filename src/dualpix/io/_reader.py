@@ -10,7 +10,7 @@ from ..files import FileBytes
 from ..types import Image, StrPath
 from . import _exr, _npy, _pfm
 from ._decoders import IMAGE_FORMATS
-from ._format import UPRIGHT, Format, FormatError, check_shape, matches, reading
+from ._format import UPRIGHT, Bytes, Format, FormatError, check_shape, matches, reading
 from ._limit import too_large
 
 MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
@@ -58,14 +58,19 @@ def probe(path: StrPath) -> ImageInfo:
     InputError
         If the file cannot be read or its header is damaged.
     """
-    return _open(path, MAP_FORMATS)[0]
+    return _header(file_bytes(path), path, MAP_FORMATS)
 
 
 def read(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image]:
     """Return the header and the values exactly as stored."""
-    info, data = _open(path, formats)
-    check_pixels(info.path, info.width, info.height)
-    with reading(path):
+    return decode(file_bytes(path), path, formats)
+
+
+def decode(data: Bytes, name: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, Image]:
+    """Return the same for the bytes of a file, which errors call `name`."""
+    info = _header(data, name, formats)
+    check_pixels(name, info.width, info.height)
+    with reading(name):
         try:
             return info, check_shape(formats[info.format].decode(data[:]), info)
         except MemoryError:
@@ -104,21 +109,20 @@ def check_pixels(name: StrPath, width: int, height: int) -> None:
         raise InputError(f"{name}: {said}")
 
 
-def _open(path: StrPath, formats: Mapping[str, Format]) -> tuple[ImageInfo, FileBytes]:
-    name, data = load(path, formats)
+def _header(data: Bytes, path: StrPath, formats: Mapping[str, Format]) -> ImageInfo:
+    name = _format(data, path, formats)
     with reading(path):
         header = formats[name].header(data)
     if not (header.width > 0 and header.height > 0):
         raise InputError(f"{path}: has no pixels ({header.width}x{header.height}): export it again")
-    return ImageInfo(Path(path), name, **vars(header)), data
+    return ImageInfo(Path(path), name, **vars(header))
 
 
-def load(path: StrPath, formats: Mapping[str, Format]) -> tuple[str, FileBytes]:
-    """Return the name of the format, and the bytes of the file."""
-    data = file_bytes(path)
+def _format(data: Bytes, path: StrPath, formats: Mapping[str, Format]) -> str:
+    """Return the name of the format."""
     for name, candidate in formats.items():
         if matches(candidate.MAGIC, data):
-            return name, data
+            return name
     if data[4:12] == CANON_RAW:
         raise InputError(f"{path}: is a camera raw file: give it alone, or split it first with dualpix split")
     if os.path.splitext(path)[1].lower() in _RAW_SUFFIXES:

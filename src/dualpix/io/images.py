@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..types import Image, Pair, StrPath, same_size
+from ..types import Image, Input, Pair, StrPath, same_size
 from ._decoders import IMAGE_FORMATS
 from ._format import UPRIGHT
 from ._reader import ImageInfo, probe, read
+from .in_memory import from_memory, same_depth
 from .orientation import upright
 
 __all__ = [
@@ -94,35 +95,36 @@ def encode_png(image: ArrayLike) -> bytes:
     return bytes(cv2.imencode(".png", pixels if pixels.ndim == 2 else pixels[..., ::-1])[1])
 
 
-def load_image(image: StrPath | ArrayLike, name: str) -> Image:
-    """Return an image upright, from a path as by `read_image` or from an array as by `as_image`.
+def load_image(image: Input, name: str) -> Image:
+    """Return an image upright, from a path as by `read_image`, or from memory as by `from_memory`.
 
     Parameters
     ----------
     image
-        A path or an array.
+        A path, an array, a picture of Pillow, or an encoded picture as bytes or file object.
     name
         The argument that errors name.
     """
     return upright(*load_stored(image, name))
 
 
-def load_stored(image: StrPath | ArrayLike, name: str) -> tuple[Image, int]:
+def load_stored(image: Input, name: str) -> tuple[Image, int]:
     """Return the pixels of an image as stored, and its EXIF orientation, which is 1 for an array; see `load_image`."""
     if not isinstance(image, (str, os.PathLike)):
-        return as_image(image, name), UPRIGHT
+        pixels, orientation = from_memory(image, name)
+        return as_image(pixels, name), orientation
     if not os.fspath(image):
         raise InputError(f"{name} is an empty path: give the name of a file")
     return _read_stored(image)
 
 
-def read_views(left: StrPath | ArrayLike, right: StrPath | ArrayLike) -> Pair:
+def read_views(left: Input, right: Input) -> Pair:
     """Read two views of one shot, as stored, and check that they belong together.
 
     Parameters
     ----------
     left, right
-        Paths or arrays; see `load_stored`.
+        Paths, or pictures in memory; see `load_image`.
 
     Raises
     ------
@@ -132,6 +134,7 @@ def read_views(left: StrPath | ArrayLike, right: StrPath | ArrayLike) -> Pair:
     source = {name: os.fspath(x) for name, x in (("left", left), ("right", right)) if isinstance(x, (str, os.PathLike))}
     (left_view, orientation), (right_view, other) = load_stored(left, "left"), load_stored(right, "right")
     said = [source.get(name, name) for name in ("left", "right")]
+    same_depth(("left", left, left_view), ("right", right, right_view))
     _check_orientations((said[0], orientation), (said[1], other))
     same_size((said[0], left_view.shape), (said[1], right_view.shape))
     return Pair(left_view, right_view, None, source, orientation)

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import InputError, ParameterError
-from ..types import Image, Pair, StrPath, same_size
+from ..types import Image, Input, Pair, StrPath, same_size
 from . import _jpeg, _mpo, _tiff, raw
 from ._format import Bytes, FormatError, matches, reading
 from ._reader import CANON_RAW, ImageInfo, check_pixels, file_bytes, probe
@@ -32,9 +31,9 @@ _UNTOLD = "the file does not tell that its two pictures are left and right view:
 
 
 def read_pair(
-    left: StrPath | ArrayLike,
-    right: StrPath | ArrayLike | None = None,
-    guide: StrPath | ArrayLike | None = None,
+    left: Input,
+    right: Input | None = None,
+    guide: Input | None = None,
     *,
     layout: str | None = None,
     first: str | None = None,
@@ -44,7 +43,8 @@ def read_pair(
     Parameters
     ----------
     left, right
-        Paths or arrays. Without `right`, `left` is one file or folder with both views; see `read_one`.
+        Paths; arrays, also of other libraries; pictures of Pillow; encoded pictures as bytes or file objects. Without
+        `right`, `left` is the path of one file or folder with both views; see `read_one`.
     guide
         An image or a raw file to guide the smoothing, instead of the left view or of the picture in one file. It is
         turned by its own EXIF orientation, then into the frame of the views, and resampled to their size.
@@ -66,9 +66,7 @@ def read_pair(
     return read_one(left, guide, layout=layout, first=first)
 
 
-def read_one(
-    path: StrPath, guide: StrPath | ArrayLike | None = None, *, layout: str | None = None, first: str | None = None
-) -> Pair:
+def read_one(path: StrPath, guide: Input | None = None, *, layout: str | None = None, first: str | None = None) -> Pair:
     """Read both views from one file or folder.
 
     Parameters
@@ -113,7 +111,7 @@ def read_one(
     return pair if guide is None else with_guide(pair, guide)
 
 
-def with_guide(pair: Pair, guide: StrPath | ArrayLike) -> Pair:
+def with_guide(pair: Pair, guide: Input) -> Pair:
     """The pair with a guide, which is turned by its own EXIF orientation, then into the frame of the views.
 
     A raw file is developed. A guide of another size is resampled, if it has the shape of the upright views to 2 %.

@@ -2,9 +2,7 @@
 
 import os
 
-from numpy.typing import ArrayLike
-
-from ..types import Image, StrPath
+from ..types import Image, Input, StrPath
 from . import raw
 from .images import load_image, probe, read_image
 from .orientation import upright
@@ -49,7 +47,7 @@ def check_photo(path: StrPath) -> None:
         probe(path)
 
 
-def load_photo(photo: StrPath | ArrayLike, name: str, linear: bool = False) -> Image:
+def load_photo(photo: Input, name: str, linear: bool = False) -> Image:
     """Return the picture of a path as by `read_photo`, or an array as by `as_image`. Errors call an array `name`."""
     if isinstance(photo, (str, os.PathLike)) and os.fspath(photo):
         return read_photo(photo, linear=linear)

@@ -1,6 +1,10 @@
 """`dualpix.disparity`: turns the user's arguments into a pair, a method and a run."""
 
+from __future__ import annotations
+
+import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,19 +15,19 @@ from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
 from ..io import read_pair
 from ..io.hints import Hint, as_hints
+from ..io.pairs import files_of
 from ..params import DEFAULT_PRESET, Params, resolve
+from ..params.overrides import Overrides, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
-from ..types import Image, Pair, StrPath
+from ..types import Input, Pair, StrPath
 from . import pipeline
 from .kinds import Method, method_of
 from .memory import check_memory, gigabytes
 from .prepare import frame_of
-from .result import Result
+from .result import Request, Result
 from .scales import passes_of
 from .window import window_side
-
-Input = Image | StrPath
 
 
 def disparity(
@@ -41,18 +45,20 @@ def disparity(
     mem_limit: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    **overrides: Any,
+    **overrides: Unpack[Overrides],
 ) -> Result:
     """The disparity map of the left view of a dual-pixel pair or, with the preset stereo, of any rectified pair.
 
     Parameters
     ----------
-    left, right : array or path
-        HxW or HxWx3 (RGB), uint8, uint16, or float in [0, 1], of the same size. Without `right`, `left` is the path
-        of one file with both views, such as a raw file; see `dualpix.read_pair`.
+    left, right : path, array or encoded picture
+        Of the same size. Arrays, also those of other libraries, are HxW, HxWx1, HxWx3 (RGB) or HxWx4 (alpha is
+        dropped), uint8, uint16, other integers from 0 to 65535, or float in [0, 1]. Pictures of Pillow, and encoded
+        pictures as bytes or file objects, are taken as files are. Without `right`, `left` is the path of one file
+        with both views, such as a raw file; see `dualpix.read_pair`.
     preset : str or Params
         The name of a preset, or the parameters themselves.
-    guide : array or path, optional
+    guide : path, array or encoded picture, optional
         The image whose edges stop the smoothing; the left view if not given. Resampled if it has another size.
     layout, first : str, optional
         How one file holds both views; see `dualpix.read_pair`.
@@ -80,6 +86,11 @@ def disparity(
     Result
         Dense, finite and within the searched range, unless a calibration, a filter or `mask_occluded` changes it.
 
+    Warns
+    -----
+    DualpixWarning
+        Each sentence of `Result.warnings`.
+
     Raises
     ------
     InputError
@@ -95,16 +106,14 @@ def disparity(
     run = Run(thread_count(threads), progress)
     if mem_limit is not None:
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
+    views = files_of(left) if right is None and isinstance(left, str | os.PathLike) else {"left": left, "right": right}
+    files = {**views, "guide": guide, "hints": hints, "calibration": calibration}
+    request = request_of(preset, run.threads, lens, files, layout, first)
+    read = partial(read_pair, left, right, guide, layout=layout, first=first)
     try:
         # No variable here holds the pair, so views read from files are freed once they are developed.
-        return pipeline.disparity(
-            _read(
-                partial(read_pair, left, right, guide, layout=layout, first=first),
-                method,
-                mask_occluded,
-                mem_limit,
-                run,
-            ),
+        result = pipeline.disparity(
+            _read(read, method, mask_occluded, mem_limit, run),
             method,
             lens=lens,
             axis=axis,
@@ -114,6 +123,16 @@ def disparity(
         )
     finally:
         _core.rest()
+    return replace(result, request=request)
+
+
+def request_of(
+    preset: str | Params, threads: int, lens: Calibration, files: Mapping[str, object], *one_file: str | None
+) -> Request:
+    """What is asked for. Of `files`, by role, those that are paths count; `one_file` are layout and first."""
+    inputs = {role: os.fspath(each) for role, each in files.items() if isinstance(each, str | os.PathLike)}
+    name = preset if isinstance(preset, str) else ""
+    return Request(name, threads, None if lens is NO_LENS else lens, inputs, *one_file)
 
 
 def method_for(preset: str | Params, overrides: Mapping[str, Any], lens: Calibration = NO_LENS) -> Method:

@@ -1,24 +1,57 @@
 """What `dualpix.disparity` returns."""
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..camera.axis import Axis
 from ..camera.lens import Calibration
 from ..camera.metric import Depth
 from ..camera.ranging import Known, metric_of
+from ..io import OutputSet, preview
 from ..io.orientation import swaps_axes
-from ..io.sidecar import describe, map_record
+from ..io.sidecar import describe, map_record, sidecar_path, statistics
+from ..look import Look
 from ..params import Params
-from ..types import Map, Parabolas, StrPath
+from ..types import Image, Input, Map, Parabolas, StrPath
+from .notebook import page
 from .plan import Plan
+from .saving import check_outputs, write_outputs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Request:
+    """What a result was asked for with, for its sidecar.
+
+    Attributes
+    ----------
+    preset : str
+        The name of the preset; empty if the parameters were given.
+    threads : int
+        Number of threads.
+    calibration : Calibration or None
+        What was undone.
+    inputs : dict
+        The files that were read, by role.
+    layout, first : str or None
+        How one file holds both views.
+    """
+
+    preset: str = ""
+    threads: int = 1
+    calibration: Calibration | None = None
+    inputs: dict[str, str] = field(default_factory=dict)
+    layout: str | None = None
+    first: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A disparity map and how it came about.
+    """A disparity map and how it came about. It can be pickled, and read by several threads.
 
     Attributes
     ----------
@@ -43,6 +76,8 @@ class Result:
     sigma : float32 array of the same shape, or None
         The expected error in pixels of the input: half of the errors are below 0.67 sigma. None for presets whose
         curvatures have no unit (those of the paper, and stereo).
+    request : Request
+        What was asked for. `save` writes it into the sidecar.
     """
 
     disparity: Map
@@ -54,6 +89,7 @@ class Result:
     belief: Parabolas
     warnings: tuple[str, ...] = ()
     sigma: Map | None = None
+    request: Request = field(default_factory=Request)
 
     @property
     def axis(self) -> str:
@@ -70,6 +106,96 @@ class Result:
     def calib(self) -> Path | None:
         """The calib.txt that the range comes from."""
         return self.plan.calib
+
+    # ---- files and pictures ----
+
+    def save(
+        self,
+        path: StrPath,
+        *,
+        confidence: StrPath | None = None,
+        preview: StrPath | None = None,
+        photo: Input | None = None,
+        fov: float | None = None,
+        png: str | None = None,
+        near: str | None = None,
+        force: bool = False,
+    ) -> dict[str, Path]:
+        """Write the map and its sidecar, as ``dualpix disparity`` writes them: all files appear, or none.
+
+        Parameters
+        ----------
+        path
+            The suffix gives the format; see `dualpix.write_map`. The sidecar, ``out.json`` for ``out.tiff``, says what
+            the numbers mean and how they were computed.
+        confidence : path, optional
+            Also write the confidence, 0 to 1, as .tif, .tiff, .pfm or .npy.
+        preview : path, optional
+            Also write the picture of `preview`, as .png.
+        photo : path or array, optional
+            The picture of the map, for .exr, .jpg, .ply and .glb. By default the guide or the left view, if it was
+            given as a path.
+        fov, png, near
+            As for `dualpix.write_map`.
+        force : bool
+            Replace files that exist.
+
+        Returns
+        -------
+        dict
+            The paths that were written, by role: "disparity", "sidecar", "confidence", "preview".
+
+        Raises
+        ------
+        OutputError
+            If a file exists or is an input, or its format cannot hold the map. Nothing is written then.
+        """
+        given = {"disparity": path, "sidecar": sidecar_path(path), "confidence": confidence, "preview": preview}
+        outputs = {role: os.fspath(each) for role, each in given.items() if each is not None}
+        asked, inputs = self.request, self.request.inputs
+        look = Look(None, fov, png, near, picture=photo)
+        if isinstance(photo, str | os.PathLike):
+            inputs = inputs | {"photo": os.fspath(photo)}
+            look = look._replace(photo=inputs["photo"], picture=None)
+        views = (None, None) if "guide" in inputs else (asked.layout, asked.first)
+        look = look.checked(outputs["disparity"], "px", inputs.get("guide", inputs.get("left")), views)
+        roles = {outputs["sidecar"]: f"the sidecar of {outputs['disparity']}"}
+        with OutputSet(outputs.values(), inputs.values(), force, roles) as files:
+            check_outputs(outputs, look, self.plan.method.never_negative)
+            d = look.held(outputs["disparity"], self.disparity, self.searched, asked.calibration is not None)
+            record = self.record(asked.preset, asked.threads, asked.calibration, inputs, outputs)
+            write_outputs(files, outputs, look, record, d, self.confidence)
+        return {role: Path(each) for role, each in outputs.items()}
+
+    def preview(self, vmin: float | None = None, vmax: float | None = None) -> Image:
+        """The map as a picture, as ``--preview`` of the command writes it: red is near, blue is far, grey is NaN.
+
+        Parameters
+        ----------
+        vmin, vmax : float, optional
+            The range of the colours, px. By default the 1st and 99th percentile.
+
+        Returns
+        -------
+        uint8 array, HxWx3 (RGB)
+            The map, and below it a colour bar.
+        """
+        return preview(self.disparity, vmin, vmax)
+
+    def __repr__(self) -> str:
+        return f"<dualpix.Result: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a small picture with its colour bar, the summary, and the warnings."""
+        low, high = self.searched
+        how = f"along {self.axis}, searched {low:.4g} to {high:.4g} px, {sum(self.timings.values()):.2f} s"
+        return page(self.disparity, self._summary(), how, self.warnings)
+
+    def _summary(self) -> str:
+        height, width = self.disparity.shape
+        preset = f"preset {self.request.preset}" if self.request.preset else "own parameters"
+        trust = f"median confidence {float(np.median(self.confidence)):.2f}"
+        return f"{width}x{height}, {describe(statistics(self.disparity))} px, {trust}, {preset}"
 
     def record(
         self,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from .. import _core
 from ..camera.lens import NO_LENS, Calibration
@@ -12,10 +12,11 @@ from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
 from ..io import read_pair
 from ..params import DEFAULT_PRESET, Params
+from ..params.overrides import Overrides, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
-from ..types import Pair, StrPath
-from .api import Input, method_for
+from ..types import Input, Pair, StrPath
+from .api import method_for, request_of
 from .frames import solve_frame
 from .moments import Filming, Moment
 from .motion import KINDS
@@ -25,6 +26,19 @@ from .two_sided import solve_both_sides
 
 MOST = 1000.0  # of the weight
 Shot = Pair | StrPath | tuple[Input, ...]  # both views: a pair, one file, (left, right) or (left, right, guide)
+
+
+class Settings(Overrides, total=False):
+    """What `Sequence` takes by name, for type checkers; each is optional."""
+
+    motion: str
+    weight: float
+    axis: str | None
+    calibration: Calibration | str | Path | None
+    mask_occluded: bool
+    mem_limit: float | None
+    threads: int | None
+    progress: Progress | None
 
 
 class Sequence:
@@ -69,7 +83,7 @@ class Sequence:
         mem_limit: float | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        **overrides: Any,
+        **overrides: Unpack[Overrides],
     ) -> None:
         lens = read_calibration(calibration) if isinstance(calibration, str | Path) else calibration or NO_LENS
         if axis not in ("x", "y", None):
@@ -83,20 +97,23 @@ class Sequence:
         self.filming = Filming(method, lens, axis, mask_occluded, motion, weight, mem_limit)
         self.moment: Moment | None = None
         self.threads = thread_count(threads)
-        self._progress = progress
+        self._preset, self._progress = preset, progress
 
     def add(self, left: Input | Pair, right: Input | None = None, guide: Input | None = None) -> Result:
         """The result of the next frame, given as to `dualpix.disparity`, or as a `Pair`."""
         pair = left if isinstance(left, Pair) else read_pair(left, right, guide)
         result, self.moment = solve_frame(pair, self.filming, [self.moment] if self.moment else [], self.new_run())
         _core.rest()
-        return result
+        return self._asked(result, pair.source)
 
     def both_sides(self, pairs: Iterable[Pair]) -> Iterator[Result]:
         """The results of the next frames, each of which knows the frames before and after."""
         for result, moment in solve_both_sides(pairs, self.filming, self.new_run, self.moment):
             self.moment = moment
-            yield result
+            yield self._asked(result, {})
+
+    def _asked(self, result: Result, files: dict[str, str]) -> Result:
+        return replace(result, request=request_of(self._preset, self.threads, self.filming.lens, files))
 
     def new_run(self) -> Run:
         """The run of one frame."""
@@ -104,7 +121,11 @@ class Sequence:
 
 
 def sequence(
-    pairs: Iterable[Shot], preset: str | Params = DEFAULT_PRESET, *, two_sided: bool = False, **settings: Any
+    pairs: Iterable[Shot],
+    preset: str | Params = DEFAULT_PRESET,
+    *,
+    two_sided: bool = False,
+    **settings: Unpack[Settings],
 ) -> Iterator[Result]:
     """The maps of a clip, one a frame.
 

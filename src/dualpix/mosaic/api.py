@@ -1,5 +1,7 @@
 """`dualpix.tiles`: the disparity map of a picture that is too large for the memory."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +26,7 @@ from ..method.memory import available
 from ..method.survey import limits_in, with_known_range
 from ..method.window import window_side
 from ..params import DEFAULT_PRESET, Params, resolve
+from ..params.overrides import Overrides, Unpack
 from ..params.rules import Whole, check
 from ..run import Progress, Run, opencv_threads, thread_count
 from ..types import Image, Map, Shape, StrPath, same_size
@@ -48,7 +51,7 @@ def tiles(
     threads: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
-    **overrides: Any,
+    **overrides: Unpack[Overrides],
 ) -> dict[str, Any]:
     """Make the disparity map of a huge picture, tile by tile.
 

@@ -3,6 +3,7 @@
 from .config import chosen, load_config, parse_setting
 from .definitions import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
 from .model import Params, expectations
+from .overrides import Overrides
 from .presets import DEFAULT_PRESET, complete, preset, preset_descriptions, preset_names, resolve
 from .rules import unknown_name
 
@@ -11,6 +12,7 @@ __all__ = [
     "Aggregation",
     "Matching",
     "Minima",
+    "Overrides",
     "Params",
     "Photometry",
     "Scales",

@@ -1,5 +1,7 @@
 """`Params`: all parameters of the method, and the rules for changing them."""
 
+from __future__ import annotations
+
 import dataclasses
 import textwrap
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from .definitions import (
     Smoothing,
     parameters,
 )
+from .overrides import Overrides, Unpack
 from .rules import unknown_name
 
 G = TypeVar("G", bound=Group)
@@ -71,7 +74,7 @@ class Params(Smoothing, Scales, Aggregation, Minima, Matching, Photometry):
     def _only(self, group: type[G]) -> G:
         return group(**{name: getattr(self, name) for name in parameters(group)})
 
-    def replace(self, **changes: Any) -> "Params":
+    def replace(self, **changes: Unpack[Overrides]) -> Params:
         """A copy with some parameters changed, checked again.
 
         Raises

@@ -1,0 +1,90 @@
+"""The types of the parameters for type checkers, so that they find a misspelt name or a wrong value.
+
+`definitions.py` is the source: a test compares names and types.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # every type checker knows it, whatever is installed
+elif sys.version_info >= (3, 11):
+    from typing import Unpack
+else:
+
+    class Unpack:
+        """A stand-in: Python 3.10 has none, and only type checkers need it."""
+
+        def __class_getitem__(cls, item):
+            return item
+
+
+__all__ = ["Overrides", "OverridesOfCalibrate", "Unpack"]
+
+
+class OverridesOfCalibrate(TypedDict, total=False):
+    """All but black and white, which mean something else to `dualpix.calibrate`."""
+
+    # Photometry
+    pixel_aspect: float | Literal["auto"]
+    gamma: float
+    vignetting: float
+    exposure: float
+    guide_gamma: float
+
+    # Matching
+    cost: str
+    window: float
+    detail: str
+    subpixel: str
+    encc_window: int
+    noise_floor: float
+    ratio_threshold: float
+    border: float
+
+    # Minima
+    candidates: int
+    choice: tuple[float, float]
+    ambiguity: float
+    speckles: tuple[float, float]
+
+    # Aggregation
+    messages: str
+    penalty: float
+    jump_penalty: float
+    robust_tau: float | tuple[float, ...]
+    fattening: float
+    edge_sigma: float
+    flat: float
+    paths: int
+    normalize_iterations: bool
+
+    # Scales
+    iterations: tuple[int, ...] | Literal["auto"]
+    range: tuple[float, float] | Literal["auto"]
+    relief: float
+    prior_weight: float
+    prior_limit: float
+    invalid_threshold: float
+
+    # Smoothing
+    polish: float
+    filter: str
+    guided_window: int
+    guided_eps: float
+    solver_luma: float
+    solver_chroma: float
+    solver_xy: int
+    solver_lambda: float
+    solver_confidence: str
+    median_radius: int
+    median_sigma: float
+
+
+class Overrides(OverridesOfCalibrate, total=False):
+    """The parameters that can be given by name, each optional; `help(dualpix.Params)` explains them."""
+
+    black: float
+    white: float | Literal["auto"]
