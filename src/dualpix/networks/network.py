@@ -108,10 +108,9 @@ class Network:
         else:
             limits = (shape[0], shape[1])
         tile = fixed[0] or limits[0], fixed[1] or limits[1]
-        overlap = (
-            (recipe.overlap,) * 2 if isinstance(recipe.overlap, int) else tuple(min(OVERLAP, n // 4) for n in tile)
-        )
-        return tile, (overlap[0], overlap[1])
+        if isinstance(recipe.overlap, int):
+            return tile, (recipe.overlap, recipe.overlap)
+        return tile, (min(OVERLAP, tile[0] // 4), min(OVERLAP, tile[1] // 4))
 
     def _piece(
         self, window: Window, views: list[Image], ports: Ports, run: Callable[[dict[str, Array]], Array], threads: int
@@ -137,7 +136,7 @@ class Network:
         else:
             unit = (view if view.ndim == 3 else view[..., None]).astype(np.float32) / np.float32(full_scale(view.dtype))
             unit = np.broadcast_to(unit, (*view.shape[:2], 3))[..., :: -1 if colour == "bgr" else 1]
-        white, mean, std = (np.float32(each) for each in (self.recipe.white, self.recipe.mean, self.recipe.std))
+        white, mean, std = (np.asarray(getattr(self.recipe, key), np.float32) for key in ("white", "mean", "std"))
         return np.asarray((white * unit - mean) / std)
 
     def _map(self, y: Array, axes: str, padded: Shape) -> Array:
@@ -238,7 +237,8 @@ def _session(file: NetworkFile, threads: int, plain: bool = False) -> Any:
     if plain:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        return onnxruntime.InferenceSession(file.data, options, providers=["CPUExecutionProvider"])
+        # Without a fallback, since trying again would print.
+        return onnxruntime.InferenceSession(file.data, options, ["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # as above
         raise InputError(
             f"{file.path}: ONNX Runtime cannot use it ({_reason(error)}): export the network again, or give another"

@@ -125,7 +125,7 @@ def _axes(path: str, port: Port, recipe: Recipe, layout: str) -> tuple[str, int 
     for axes, channels in found.items():
         if recipe.axes in ("auto", axes) and channels in possible:
             return axes, channels
-    if None not in sizes[1:] or (recipe.axes != "auto" and found[recipe.axes] is not None):
+    if any(channels is not None for axes, channels in found.items() if recipe.axes in ("auto", axes)):
         raise InputError(
             f"{path}: takes {_listed([port])}, where no axis has {' or '.join(map(str, sorted(possible)))} channels: "
             "give another layout or axes"
@@ -143,9 +143,7 @@ def _colour(path: str, port: Port, recipe: Recipe, channels: int | None, layout:
             raise InputError(f"{path}: does not fix its channels, {_listed([port])}: give colour=rgb or grey, {RECIPE}")
         colour = "grey" if channels == views else "rgb"
     elif channels not in (None, views * CHANNELS[colour]):
-        raise ParameterError(
-            f"colour={colour}, but {path} takes {channels // views if channels else 0} channels a view"
-        )
+        raise ParameterError(f"colour={colour}, but {path} takes {_listed([port])}, {channels} channels: change colour")
     for key in ("mean", "std"):
         if isinstance(getattr(recipe, key), tuple) and colour == "grey":
             raise ParameterError(f"{key} has three numbers, but {path} takes grey views: give one")
