@@ -72,3 +72,21 @@ def trained_kernel(pairs, size=7):
         A.append(d * around.reshape(-1, size))
         b.append((right - left)[:, half:-half].ravel())
     return np.linalg.lstsq(np.concatenate(A), np.concatenate(b), rcond=None)[0]
+
+
+def moved_tensor(path, location, inner=False):
+    """A network whose tensor is said to be in that file; with `inner`, the tensor of a node inside an If."""
+    save(path, [node("Conv", "x w", "y")], {"x": [1, 2, None, None]}, {"w": np.zeros((1, 2, 1, 1), np.float32)})
+    model = onnx.load(path)
+    if inner:
+        constant = helper.make_node("Constant", [], ["c"], value=model.graph.initializer[0])
+        branch = helper.make_graph([constant], "b", [], [helper.make_tensor_value_info("c", 1, None)])
+        model.graph.node.append(helper.make_node("If", ["q"], ["u"], then_branch=branch, else_branch=branch))
+        tensor = model.graph.node[1].attribute[0].g.node[0].attribute[0].t
+    else:
+        tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value=location)
+    path.write_bytes(model.SerializeToString())
+    return path

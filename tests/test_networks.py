@@ -20,7 +20,7 @@ from dualpix.evaluation.methods import Learned, files_of, method
 from dualpix.evaluation.outcomes import Scene
 from dualpix.networks import KEYS, Recipe, file, open_network, pieces
 from dualpix.networks import network as running
-from onnx_files import node, picking, save, slope_network, trained_kernel
+from onnx_files import moved_tensor, node, picking, save, slope_network, trained_kernel
 
 DERIVATIVE = (0.5, 0, -0.5)[::-1]  # correlation: (L(x + 1) - L(x - 1)) / 2
 ANY = [1, 2, None, None]
@@ -242,24 +242,6 @@ def test_tensors_in_other_files_of_the_folder(tmp_path, views):
     running._built.cache_clear()
     with pytest.raises(InputError, match="has changed since it was checked"):
         network.disparity(*views)
-
-
-def moved_tensor(path, location, inner=False):
-    """A network whose tensor is said to be in that file; with `inner`, the tensor of a node inside an If."""
-    save(path, [node("Conv", "x w", "y")], {"x": ANY}, {"w": np.zeros((1, 2, 1, 1), np.float32)})
-    model = onnx.load(path)
-    if inner:
-        constant = onnx.helper.make_node("Constant", [], ["c"], value=model.graph.initializer[0])
-        branch = onnx.helper.make_graph([constant], "b", [], [onnx.helper.make_tensor_value_info("c", 1, None)])
-        model.graph.node.append(onnx.helper.make_node("If", ["q"], ["u"], then_branch=branch, else_branch=branch))
-        tensor = model.graph.node[1].attribute[0].g.node[0].attribute[0].t
-    else:
-        tensor = model.graph.initializer[0]
-    tensor.ClearField("raw_data")
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value=location)
-    path.write_bytes(model.SerializeToString())
-    return path
 
 
 @pytest.mark.parametrize("inner", [False, True])
