@@ -100,7 +100,7 @@ def evaluate(
       dualpix evaluate out.tiff truth.pfm --crop 20
       dualpix evaluate data --dataset pixel4 --report report.html
       dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm
-      dualpix evaluate data --dataset middlebury --method 'onnx:net.onnx?white=255&multiple=32&gain=-1'
+      dualpix evaluate data --dataset pixel4 --method 'onnx:net.onnx?gain=-1'
     """
     if dataset is None:
         _refuse(context, OF_DATASETS, "goes with --dataset: give that too")

@@ -58,7 +58,7 @@ def reproduce(
     \b
     Examples:
       dualpix reproduce data
-      dualpix reproduce data --method DPE=onnx:dddnet.onnx --method SFBD=onnx:sfbd.onnx
+      dualpix reproduce data --method DPE=onnx:dddnet.onnx
     """
     from ..evaluation import reproduction
 
