@@ -16,6 +16,7 @@ from dualpix.evaluation.outcomes import Comparison, Outcome
 from dualpix.evaluation.paper import AFFINE, MEASURED, Row, Table, tables
 from dualpix.evaluation.reproduction import reproduce, reproduction_lines
 from dualpix.evaluation.worker import failure
+from onnx_files import picking
 
 
 def outcome(method, *figures, protocol="paper-dslr", scene="005"):
@@ -157,6 +158,22 @@ def test_the_command_makes_what_there_is_data_for(folder, tmp_path, capfd):
     assert row["deviations"] == pytest.approx([a / b - 1 for a, b in zip(row["rebuilt"], CODE, strict=True)])
     assert row["deviation"] == row["deviations"][-1]
     assert list(record["missing"]) == ["google"]
+
+
+def test_a_network_fills_its_row(folder, tmp_path, monkeypatch, capfd):
+    """DPE is named and runs, SFBD is not and says so."""
+    rows = (Row("DPE", PRINTED, learned=True), Row("SFBD", (), learned=True))
+    monkeypatch.setattr(reproduction, "tables", lambda: (Table(1, "a title", "dslr", "paper-dslr", AFFINE, rows),))
+    network = picking(tmp_path / "dpe.onnx", [1, 6, None, None], 0)
+    args = ["reproduce", str(folder), "--cache", str(tmp_path / "cache"), "--quiet", "--method", f"DPE=onnx:{network}"]
+    assert main(args) == 0
+    out = capfd.readouterr().out
+    assert "not run: give --method SFBD=onnx:FILE.onnx" in out
+    assert "--method DPE" not in out
+    assert main([*args, "--json"]) == 0
+    named, other = json.loads(capfd.readouterr().out)["tables"][0]["rows"]
+    assert len(named["rebuilt"]) == 4
+    assert (other["rebuilt"], named["missing"]["rebuilt"]) == (None, None)
 
 
 def test_a_broken_scene_is_told(folder, tmp_path, capfd):

@@ -17,7 +17,7 @@ sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '" ' | tr ',' '\n'
 "$uv" build --quiet --python "$python" --wheel --build-constraints "$work/build.txt" --out-dir "$work" .
 
 # Tests are skipped if a package cannot be imported, so that is tried first.
-imports="skimage.data, rawpy, pi_heif, OpenEXR, av, starlette, uvicorn, python_multipart, distributed, fsspec, zarr"
+imports="skimage.data, rawpy, pi_heif, OpenEXR, av, starlette, uvicorn, python_multipart, distributed, fsspec, zarr, onnxruntime"
 
 # name, extra, tests
 try() {
@@ -37,4 +37,4 @@ try() {
 
 try plain "" tests/test_io_maps.py tests/test_io_images.py tests/test_match.py
 try all test tests/test_io_maps.py tests/test_formats.py tests/test_raw.py tests/test_video.py tests/test_urls.py \
-  tests/test_app_safety.py
+  tests/test_app_safety.py tests/test_networks.py

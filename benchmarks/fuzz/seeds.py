@@ -25,6 +25,7 @@ from dualpix.io import _exr, encode_map, write_map
 from dualpix.io.sidecar import map_record, to_json
 from dualpix.io.video import VideoWriter
 from image_files import by_opencv, by_tifffile, chunk, exif, jpeg_with, png, png_with, segment
+from onnx_files import moved_tensor, slope_network
 from raw_files import cr2, dng, frames_of, mosaic
 from test_pairs import HEIC, mpo, pages
 
@@ -209,6 +210,13 @@ def videos(folder):
         yield name, path.read_bytes()
 
 
+def networks(folder):
+    """The second keeps a tensor of an inner graph in another file: in itself, since that is there."""
+    path = Path(folder) / "a.onnx"
+    yield "slope", slope_network(path, (0.5, 0, -0.5)).read_bytes()
+    yield "elsewhere", moved_tensor(path, "a.onnx", inner=True).read_bytes()
+
+
 def files(folder):
     """The kinds, each with its named files."""
     deep_pgm = b"P5\n# comment\n%d %d\n65535\n" % (COLUMNS, ROWS) + DEEP.astype(">u2").tobytes()
@@ -239,6 +247,7 @@ def files(folder):
         "cache": caches(folder),
         "hints": strokes(),
         "video": videos(folder),
+        "onnx": networks(folder),
     }
 
 

@@ -21,6 +21,7 @@ from dualpix.io.pictures import origin
 from dualpix.io.recorded import read_recorded
 from dualpix.io.video import probe_video, read_video
 from dualpix.io.windows import by_windows
+from dualpix.networks.file import read_network
 from dualpix.params.config import load_config
 
 from .oracle import Told, Wrong
@@ -156,6 +157,11 @@ def hints(path: str, told: Told) -> None:
     painted(as_hints(path), (100, 200))
 
 
+def network(path: str, told: Told) -> None:
+    """Our own look at the file. ONNX Runtime is not fuzzed."""
+    read_network(path)
+
+
 def video(path: str, told: Told) -> None:
     found = probe_video(path)
     told.picture(found.width, found.height, 3, 2)
@@ -195,6 +201,7 @@ KINDS: dict[str, Kind] = {
     "cache": Kind("a.npz", (cache,), 3),
     "hints": Kind("a.json", (hints,), 3),
     "video": Kind("a.mkv", (video,), 1),
+    "onnx": Kind("a.onnx", (network,), 3),
 }
 
 

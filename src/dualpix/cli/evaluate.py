@@ -54,8 +54,8 @@ OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet
     "methods",
     metavar="NAME",
     multiple=True,
-    help="Method to run: a preset, preset+guided, preset+solver, a baseline, or your own package.module:function. "
-    "May be repeated. By default the preset for the data set.",
+    help="Method to run: a preset, preset+guided, preset+solver, a baseline, your own package.module:function, or a "
+    "network as onnx:FILE.onnx. May be repeated. By default the preset for the data set.",
 )
 @click.option("--report", type=file_path, metavar="FILE.html", help="Write a page that shows all maps and scores.")
 @click.option("--csv", "table", type=file_path, metavar="FILE", help="Write the scores of every scene.")
@@ -100,6 +100,7 @@ def evaluate(
       dualpix evaluate out.tiff truth.pfm --crop 20
       dualpix evaluate data --dataset pixel4 --report report.html
       dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm
+      dualpix evaluate data --dataset pixel4 --method 'onnx:net.onnx?gain=-1'
     """
     if dataset is None:
         _refuse(context, OF_DATASETS, "goes with --dataset: give that too")
@@ -156,7 +157,7 @@ def _compare(
     """Run the methods on the data set, and write the report and the table if requested."""
     from ..evaluation.compare import compare
     from ..evaluation.datasets import open_dataset
-    from ..evaluation.methods import method
+    from ..evaluation.methods import files_of, method
     from ..evaluation.tables import comparison_csv
     from ..io import OutputSet
 
@@ -164,7 +165,7 @@ def _compare(
     chosen = [method(name) for name in methods or (found.method,)]
     pictures = "report" in outputs
     _check_outputs(outputs, found.folder)
-    with OutputSet(outputs.values(), force=force) as files:
+    with OutputSet(outputs.values(), files_of(chosen), force=force) as files:
         with progress_bar(not quiet) as progress:
             result = compare(found, chosen, threads=threads, cache=cache, progress=progress, pictures=pictures)
         if not result.sizes:

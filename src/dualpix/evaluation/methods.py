@@ -1,9 +1,9 @@
-"""The methods of a comparison, by name: presets, baselines, or a function of the user."""
+"""The methods of a comparison, by name: presets, baselines, a function or a network of the user."""
 
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,12 +17,14 @@ import numpy.typing as npt
 from .. import baselines
 from ..errors import InputError, ParameterError
 from ..method import api
+from ..networks import Network, open_network
 from ..params import Params, preset, preset_names, unknown_name
 from ..types import Map
 from .outcomes import Scene
 
 FILTERS = ("guided", "solver")
 OFFERED = ("range", "guide", "threads")  # arguments that a function gets if it has them
+ONNX = "onnx:"  # before the file of a network
 SEARCHED = (-12.0, 12.0)  # px, the range that a function gets if the scene has none
 
 Found = tuple[Map, Map | None]  # disparity and confidence
@@ -39,6 +41,9 @@ class Preset:
     def parameters(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
         return self.params.to_dict()
+
+    def prepare(self, threads: int) -> None:
+        """Nothing must be done before the clock runs."""
 
     def run(self, scene: Scene, threads: int) -> Found:
         """Disparity and confidence of the left view."""
@@ -102,11 +107,14 @@ class Function:
             )
         return function  # type: ignore[no-any-return]
 
+    def prepare(self, threads: int) -> None:
+        """Import the function before the clock runs."""
+        self.function()
+
     def run(self, scene: Scene, threads: int) -> Found:
         """Disparity of the left view and, if the function returns it, confidence."""
         if scene.axis == "y":
-            d, confidence = self.run(_along_x(scene), threads)
-            return _turned(d), None if confidence is None else _turned(confidence)
+            return _run_along_x(self, scene, threads)
         function = self.function()
         offered = dict(zip(OFFERED, (scene.range or SEARCHED, scene.guide, threads), strict=True))
         wanted = {name: offered[name] for name in _arguments(function) if name in OFFERED}
@@ -132,7 +140,30 @@ class Function:
         return confidence
 
 
-Method = Preset | Function
+@dataclass(frozen=True)
+class Learned:
+    """A network of the user, ``onnx:FILE.onnx``; see `dualpix.networks`."""
+
+    name: str
+    network: Network
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """A digest of the network, its recipe, and the version of ONNX Runtime, ready for JSON."""
+        return self.network.parameters
+
+    def prepare(self, threads: int) -> None:
+        """Build the network before the clock runs."""
+        self.network.prepare(threads)
+
+    def run(self, scene: Scene, threads: int) -> Found:
+        """Disparity of the left view."""
+        if scene.axis == "y":
+            return _run_along_x(self, scene, threads)
+        return self.network.disparity(scene.left, scene.right, threads), None
+
+
+Method = Preset | Function | Learned
 
 
 def method(name: str) -> Method:
@@ -142,13 +173,18 @@ def method(name: str) -> Method:
     ----------
     name
         A preset such as ``auto``; a preset with a filter, such as ``auto+solver`` or ``auto+guided``; a baseline such
-        as ``sgm``; or ``package.module:function``, see `Function`.
+        as ``sgm``; ``package.module:function``, see `Function`; or ``onnx:FILE.onnx?KEY=VALUE&...``, see `Learned`.
 
     Raises
     ------
     ParameterError
         If there is no such method.
+    InputError
+        If a network cannot be used.
     """
+    if name.startswith(ONNX):
+        path, _, query = name.removeprefix(ONNX).partition("?")
+        return Learned(name, open_network(path, query))
     module, colon, attribute = name.partition(":")
     if colon:
         own = Function(name, module, attribute)
@@ -163,7 +199,15 @@ def method(name: str) -> Method:
     if name in _baselines():
         return _baselines()[name]
     unknown = unknown_name("method", name, (*preset_names(), *_baselines()))
-    raise ParameterError(f"{unknown}, a preset with +guided or +solver, or your own as package.module:function")
+    raise ParameterError(
+        f"{unknown}, a preset with +guided or +solver, or your own as package.module:function or onnx:FILE.onnx"
+    )
+
+
+def files_of(methods: Iterable[Method]) -> list[str]:
+    """The files that the methods read: networks and their recipes."""
+    networks = [each.network for each in methods if isinstance(each, Learned)]
+    return [file for each in networks for file in (each.path, str(Path(each.path).with_suffix(".toml")))]
 
 
 def _baselines() -> dict[str, Function]:
@@ -210,6 +254,12 @@ def _sources(module: str, function: Callable[..., Any]) -> Iterator[Path]:
     home = sys.modules.get(getattr(function, "__module__", None) or "")
     if file := getattr(home, "__file__", None):
         yield Path(file)
+
+
+def _run_along_x(method: Function | Learned, scene: Scene, threads: int) -> Found:
+    """Run a method that knows only x on a scene of axis y."""
+    d, confidence = method.run(_along_x(scene), threads)
+    return _turned(d), None if confidence is None else _turned(confidence)
 
 
 def _along_x(scene: Scene) -> Scene:

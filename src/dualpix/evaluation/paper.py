@@ -1,9 +1,11 @@
 """The tables of the paper as data: printed figures, figures of the authors' code, and our methods for each row."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..params import preset
+from ..errors import ParameterError
+from ..params import preset, unknown_name
 from .methods import Method, Preset, method
 
 Figures = tuple[float, ...]
@@ -45,6 +47,8 @@ class Row:
         The method that we recommend instead.
     proper : tuple or None
         Like `measured`, in the protocol proper.
+    learned : bool
+        A network whose file we do not have. The row is rebuilt if the user names the file.
     """
 
     label: str
@@ -53,6 +57,7 @@ class Row:
     rebuilt: Method | None = None
     best: Method | None = None
     proper: Figures | None = None
+    learned: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,30 @@ class Table:
 
 
 def tables() -> tuple[Table, ...]:
-    """Tables 1 to 7 of the paper."""
+    """Tables 1 to 7 of the paper, and rows for networks that it speaks of."""
     return dslr(), google(), middlebury(), iterations(), scales(), costs(), vertices()
+
+
+def with_networks(made: Iterable[Table], given: Mapping[str, Method]) -> tuple[Table, ...]:
+    """The tables with methods for the rows of networks, by label.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such row.
+    """
+    made = tuple(made)
+    labels = dict.fromkeys(row.label for table in made for row in table.rows if row.learned)
+    for label in given:
+        if label not in labels:
+            raise ParameterError(unknown_name("row", label, labels))
+    return tuple(replace(table, rows=tuple(_with_network(row, given) for row in table.rows)) for table in made)
+
+
+def _with_network(row: Row, given: Mapping[str, Method]) -> Row:
+    if not row.learned or row.label not in given:
+        return row
+    return replace(row, rebuilt=replace(given[row.label], name=row.label))
 
 
 def dslr() -> Table:
@@ -80,7 +107,8 @@ def dslr() -> Table:
         "DSLR, set A",
         Row("SDoF", (0.087, 0.129, 0.291, 0.144), rebuilt=method("sdof")),
         Row("DPdisp", (0.047, 0.074, 0.082, 0.065), rebuilt=method("dpdisp")),
-        Row("DPE", (0.061, 0.098, 0.103, 0.110)),
+        Row("DPE", (0.061, 0.098, 0.103, 0.110), learned=True),
+        Row("SFBD", (), learned=True),
         Row("CCA", (0.041, 0.068, 0.061, 0.053), (0.0274, 0.0532, 0.0747, 0.0477), cca("CCA"), method("auto")),
         Row("CCA + filter", (0.036, 0.061, 0.049, 0.048), 0.0446, filtered, method("auto+guided")),
     )
@@ -92,6 +120,8 @@ def google() -> Table:
     histeq, histeq_filtered = _phone("CCA"), _phone("CCA+solver", filter="solver")
     rows = (
         Row("SDoF", (0.027, 0.037, 0.236, 0.063), rebuilt=method("sdof")),
+        Row("DPNet", (), learned=True),
+        Row("SFBD", (), learned=True),
         Row("CCA", (0.026, 0.036, 0.225, 0.059), (0.0217, 0.0302, 0.1186, 0.0427), histeq, plain),
         Row("CCA + filter", (0.025, 0.035, 0.217, 0.057), 0.0398, histeq_filtered, filtered),
         Row("CCA with ENCC", (), 0.0453, method("phone-paper"), plain),

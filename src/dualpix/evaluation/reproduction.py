@@ -5,7 +5,7 @@ authors' code on a few scenes. Its figures are shown if exactly these scenes are
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from .compare import compare
 from .datasets import Dataset, open_dataset
 from .methods import Method
 from .outcomes import Comparison
-from .paper import AFFINE, MEASURED, Figures, Row, Table, tables
+from .paper import AFFINE, MEASURED, Figures, Row, Table, tables, with_networks
 from .tables import SCORES, number
 
 
@@ -74,6 +74,7 @@ class Reproduction:
 def reproduce(
     folder: str | os.PathLike[str],
     *,
+    networks: Mapping[str, Method] | None = None,
     threads: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -84,6 +85,8 @@ def reproduce(
     ----------
     folder
         Holds the data sets dslr, google and middlebury, or some of them, under these names.
+    networks
+        Methods for the rows of networks, such as ``{"DPE": method("onnx:dddnet.onnx")}``.
     threads, cache, progress
         As for `compare`.
 
@@ -91,8 +94,10 @@ def reproduce(
     ------
     InputError
         If no data set is found.
+    ParameterError
+        If there is no row of that name for a network.
     """
-    wanted = tables()
+    wanted = with_networks(tables(), networks or {})
     found, missing = _open_all(dict.fromkeys(table.dataset for table in wanted), Path(folder))
     methods = {name: _methods(table for table in wanted if table.dataset == name) for name in found}
     total = sum(len(methods[name]) * len(dataset.scenes) for name, dataset in found.items())
@@ -178,10 +183,15 @@ def _line(table: Table, row: Row, protocol: str, done: Comparison) -> Line:
         figures(row.best) if row.best and row.best.name not in failed else None,
         row.best.name if row.best else None,
         {
-            "rebuilt": failed.get(row.rebuilt.name) if row.rebuilt else "not rebuilt",
+            "rebuilt": failed.get(row.rebuilt.name) if row.rebuilt else _why_not(row),
             "best": failed.get(row.best.name) if row.best else None,
         },
     )
+
+
+def _why_not(row: Row) -> str:
+    """Why a row without a method has none."""
+    return f"not run: give --method {row.label}=onnx:FILE.onnx" if row.learned else "not rebuilt"
 
 
 def _why_failed(chosen: Method, done: Comparison) -> str | None:

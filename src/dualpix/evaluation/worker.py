@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..batches.process import forget_peak, peak_megabytes
 from ..errors import sentence
 from .datasets import score
-from .methods import Function, Method
+from .methods import Method
 from .outcomes import Outcome, Scene
 from .samples import fit_into, sampled
 
@@ -29,8 +29,7 @@ def run(job: Job) -> Outcome:
     cv2.setNumThreads(job.threads)
     scene, name = job.scene, job.method.name
     try:
-        if isinstance(job.method, Function):
-            job.method.function()  # imported before the clock runs
+        job.method.prepare(job.threads)  # imported or built before the clock runs
         forget_peak()  # reading the scene does not count
         start = time.perf_counter()
         d, confidence = job.method.run(scene, job.threads)

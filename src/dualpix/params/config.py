@@ -42,7 +42,7 @@ def load_config(path: str | Path) -> dict[str, Any]:
     ParameterError
         If a name is unknown, or a value has the wrong type or is out of bounds.
     """
-    settings = _read_toml(path)
+    settings = read_toml(path)
     try:
         if "preset" in settings:
             preset(settings["preset"])
@@ -78,26 +78,27 @@ def chosen(
     return name, resolve(base, overrides)
 
 
-def _read_toml(path: str | Path) -> dict[str, Any]:
+def read_toml(path: str | Path, what: str = "config") -> dict[str, Any]:
+    """The values in a small TOML file; `what` names it in errors. InputError if it cannot be read or is not TOML."""
     try:
         text = read_text(path, "utf-8-sig")  # Windows editors begin a file with a byte order mark
     except FileNotFoundError:
-        raise InputError(f"config {path}: no such file: check the path") from None
+        raise InputError(f"{what} {path}: no such file: check the path") from None
     except OSError as error:
-        raise InputError(f"config {path}: cannot be read ({error.strerror}): give a TOML file") from None
+        raise InputError(f"{what} {path}: cannot be read ({error.strerror}): give a TOML file") from None
     except UnicodeDecodeError:
-        raise InputError(f"config {path} is not text: give a TOML file of name = value lines") from None
+        raise InputError(f"{what} {path} is not text: give a TOML file of name = value lines") from None
     # The time of tomllib grows with the square of the parts of a dotted name.
     if len(text) > _LONGEST:
-        raise InputError(f"config {path} has more than {_LONGEST >> 10} kB: give only name = value lines")
+        raise InputError(f"{what} {path} has more than {_LONGEST >> 10} kB: give only name = value lines")
     if max(map(len, text.split("\n"))) > _LONGEST_LINE:
-        raise InputError(f"config {path} has a line of more than {_LONGEST_LINE} characters: shorten it")
+        raise InputError(f"{what} {path} has a line of more than {_LONGEST_LINE} characters: shorten it")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         end = f"at line {text.count(chr(10)) + 1}, end of file"
-        raise InputError(f"config {path} is not TOML: {error}".replace("at end of document", end)) from None
+        raise InputError(f"{what} {path} is not TOML: {error}".replace("at end of document", end)) from None
     except RecursionError:
-        raise InputError(f"config {path} is nested too deep: give flat name = value lines") from None
+        raise InputError(f"{what} {path} is nested too deep: give flat name = value lines") from None
     except ValueError:  # Python refuses whole numbers of more than 4300 digits
-        raise InputError(f"config {path} holds a number with too many digits: shorten it") from None
+        raise InputError(f"{what} {path} holds a number with too many digits: shorten it") from None

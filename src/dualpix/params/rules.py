@@ -132,7 +132,7 @@ class Several:
 class OrAuto:
     """The word auto, or what another rule expects."""
 
-    rule: Real | Several
+    rule: Real | Whole | Several
 
     def __str__(self) -> str:
         return f"auto or {self.rule}"
