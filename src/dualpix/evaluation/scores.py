@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
-from ..io import probe, read_image, read_map
+from ..io import probe, read_map
 from ..types import Map, same_size
 from .metrics import affine_invariant, bad_pixels
+from .truth import read_mask
 
 
 def evaluate(
@@ -35,7 +35,7 @@ def evaluate(
         Border that is not scored, in pixels.
     """
     estimate, (truth, in_pixels) = read_map(est), _read_truth(gt)
-    visible = None if mask is None else _read_mask(mask)
+    visible = None if mask is None else read_mask(mask)
     weight = None if confidence is None else read_map(confidence)
     others = ((gt, truth), (mask, visible), (confidence, weight))
     same_size((est, estimate.shape), *((str(name), values.shape) for name, values in others if values is not None))
@@ -72,12 +72,3 @@ def _read_truth(path: str) -> tuple[Map, bool]:
     if info.dtype not in ("uint8", "uint16") or (info.format, info.dtype) == ("PNG", "uint16"):
         return values, True
     return values / np.float32(np.iinfo(info.dtype).max), False
-
-
-def _read_mask(path: str) -> NDArray[np.bool_]:
-    image = read_image(path)
-    white = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
-    visible = np.asarray(np.atleast_3d(image == white).all(axis=2))
-    if not visible.any():
-        raise InputError(f"{path}: has no white ({white}) pixel: paint the pixels to score white")
-    return visible

@@ -49,7 +49,7 @@ def scenes(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> 
         return Html()
     links = (element("a", look.scene.name, href=f"#scene-{n}") for n, look in enumerate(looks, 1))
     unit = IN_PIXELS if looks[0].scene.in_pixels else RELATIVE
-    fitted = any("gain" in scores for each in comparison.outcomes for scores in each.scores.values())
+    fitted = any("gain" in each.scores.get(comparison.measure[0], {}) for each in comparison.outcomes)
     return element(
         "section",
         element("h2", "Scenes"),
