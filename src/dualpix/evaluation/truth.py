@@ -98,6 +98,14 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
     return values
 
 
+def unit_range(values: Map) -> Map:
+    """The map stretched to 0..1 over its known pixels."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return values
+    return (values - known.min()) / np.float32(max(float(np.ptp(known)), 1e-6))
+
+
 def read_mask(path: str | Path) -> NDArray[np.bool_]:
     """Where an image is white."""
     image = read_image(path)

@@ -17,15 +17,15 @@ from ...params import unknown_name
 from ...types import Map, same_size
 from ..metrics import pixel_errors
 from ..outcomes import Scene, Scores
-from ..truth import in_pixels, kind_of, read_mask, read_truth
-from .layout import Layout, affine_scores, numbers, unit_range
+from ..truth import in_pixels, kind_of, read_mask, read_truth, unit_range
+from .layout import Layout, affine_scores, numbers
 
 TABLES = ("scenes.csv", "scenes.jsonl")  # looked for in a folder that nothing else describes
 FILES = ("left", "right", "truth", "mask", "guide")
 COLUMNS = (*FILES, "truth_kind", "name", "axis", "range")
 GAIN = "proper-gain"  # the protocol that allows for one gain per scene
 
-_WILDCARDS = re.compile(r"((?:\*\*/?|\*|\?|\[!?\]?[^]]*\])+)")
+_WILDCARD = r"\*\*/?|\*|\?|\[!?\]?[^]]*\]"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ class Place:
 def find(folder: Path) -> dict[str, Place]:
     """The scenes that ``scenes.csv`` or ``scenes.jsonl`` of the folder lists."""
     tables = [folder / name for name in TABLES if (folder / name).is_file()]
-    os.listdir(folder)  # tells if it cannot be read
     return _listed(folder, tables[0], None) if tables else {}
 
 
@@ -81,7 +80,9 @@ def describe(folder: Path, *, scenes: str | None = None, truth_kind: str | None 
         return {} if table is None else _listed(folder, table, truth_kind)
     if scenes is not None:
         if given:
-            raise ParameterError(f"--scenes lists all files, so --{next(iter(given))} does not go with it: leave it out")
+            raise ParameterError(
+                f"--scenes lists all files, so --{next(iter(given))} does not go with it: leave it out"
+            )
         if not scenes.lower().endswith(SUFFIXES):
             raise InputError(f"{scenes}: is no table of scenes: give a .csv or .jsonl file")
         return _listed(folder, Path(scenes), truth_kind)
@@ -217,7 +218,7 @@ def _matches(folder: Path, role: str, pattern: str) -> dict[str | None, Path]:
     """The files by what the wildcards stand for; by None if there are no wildcards."""
     if not glob.has_magic(pattern):
         return {None: folder / pattern}
-    files = [file for file in glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True)]
+    files = glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True)
     base = "" if os.path.isabs(pattern) else f"{folder}{os.sep}"
     expression = re.compile(_expression(pattern))
     found: dict[str | None, Path] = {}
@@ -236,23 +237,16 @@ def _matches(folder: Path, role: str, pattern: str) -> dict[str | None, Path]:
 
 def _expression(pattern: str) -> str:
     """The pattern as a regular expression with a group for every run of wildcards."""
-    return "".join(
-        f"({''.join(_wildcard(each) for each in re.findall(r'[*]{2}/?|[*]|[?]|.[^]]*]+', part))})"
-        if i % 2
-        else re.escape(part)
-        for i, part in enumerate(_WILDCARDS.split(pattern.replace(os.sep, "/")))
-    )
+
+    def wildcard(found: re.Match[str]) -> str:
+        meaning = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        return meaning.get(found[0]) or found[0].replace("[!", "[^", 1)
+
+    parts = re.split(f"((?:{_WILDCARD})+)", pattern.replace(os.sep, "/"))  # every second one is a run of wildcards
+    return "".join(f"({re.sub(_WILDCARD, wildcard, p)})" if i % 2 else re.escape(p) for i, p in enumerate(parts))
 
 
-def _wildcard(text: str) -> str:
-    if text.startswith("["):
-        return text.replace("[!", "[^", 1)
-    return {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}[text]
-
-
-LAYOUT = Layout(
-    f"{' or '.join(TABLES)}, which names the files of every scene, such as a/left.png", find, read, score
-)
+LAYOUT = Layout(f"{' or '.join(TABLES)}, which names the files of every scene, such as a/left.png", find, read, score)
 
 
 def files_of(places: Iterable[Place]) -> frozenset[Path]:

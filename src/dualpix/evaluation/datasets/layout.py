@@ -178,14 +178,6 @@ def read_relative(path: Path) -> Map:
     return plane.astype(np.float32) / np.float32(full_scale(plane.dtype))
 
 
-def unit_range(values: Map) -> Map:
-    """The map stretched to 0..1 over its known pixels."""
-    known = values[np.isfinite(values)]
-    if not known.size:
-        return values
-    return (values - known.min()) / np.float32(max(float(np.ptp(known)), 1e-6))
-
-
 # ---- scoring maps --------------------------------------------------------------------------------
 
 

@@ -8,7 +8,8 @@ from ...errors import InputError
 from ...io import read_image, read_pair
 from ...types import Map
 from ..outcomes import Scene
-from .layout import Image, Layout, affine_scores, by_name, folders_with, one_channel, unit_range
+from ..truth import unit_range
+from .layout import Image, Layout, affine_scores, by_name, folders_with, one_channel
 
 NEAREST, FARTHEST = 0.1, 10.0  # m; other depths are unknown
 

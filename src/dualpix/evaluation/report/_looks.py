@@ -43,7 +43,7 @@ class Look:
     def error_scale(self) -> Scale:
         """The scale of errors, which is that of all scenes with the same unit."""
         largest = LARGEST_PX if self.scene.in_pixels else LARGEST_SHARE
-        return Scale(-largest, largest, SIGNED, signed=True)
+        return Scale(-largest, largest, SIGNED, "signed")
 
     def splits(self) -> dict[str, dict[str, float]]:
         """The mean errors near depth edges and away from them by method, px; none if the truth is relative."""
