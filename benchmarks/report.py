@@ -74,7 +74,6 @@ def opened(file: Path, out: Path | None) -> None:
                 page.screenshot(path=out / f"{name}-top.png")
                 page.locator(".overview").scroll_into_view_if_needed()
                 page.screenshot(path=out / f"{name}-list.png")
-                start = time.perf_counter()
                 page.locator(".overview tbody a").nth(120).click()
                 page.wait_for_timeout(300)
                 page.screenshot(path=out / f"{name}-scene.png")

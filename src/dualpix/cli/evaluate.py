@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import InputError, OutputError
-from ..evaluation.dataset_names import DATASETS
+from ..evaluation.dataset_names import DATASETS, TRUTH_KINDS
 from .options import (
     Command,
     OptionalArgument,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 OWN = "generic"
 PROTOCOLS = ("proper", "paper-dslr", "paper-google", "paper-stereo")
-
-TRUTHS = ("disparity", "depth-m", "depth-mm", "inverse")
 
 # Arguments that make sense only without, only with --dataset, or only with --dataset generic.
 OF_MAPS = ("gt", "protocol", "confidence", "crop")
@@ -74,7 +72,7 @@ def describing_options(function: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option(
     "--truth-kind",
-    type=click.Choice(TRUTHS),
+    type=click.Choice(TRUTH_KINDS),
     help="What the truth holds: disparity in px, depth in m or mm, or inverse depth in any unit (larger is nearer).",
 )
 @click.option(
@@ -102,6 +100,7 @@ def describing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.pass_context
 def evaluate(
     context: click.Context,
+    /,
     est: str,
     gt: str | None,
     protocol: str,

@@ -21,6 +21,7 @@ _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "|": r"\textbar{}",
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
+DAGGER = r"$^\dagger$"
 EQUAL = "not significantly worse than the best"
 
 
@@ -48,7 +49,7 @@ def _latex(comparison: Comparison, protocol: str) -> str:
 
     def cell(each: _Cell) -> str:
         text = escaped(each.text) if each.text != "-" else "--"
-        return (rf"\textbf{{{text}}}" if each.best else text) + r"$^\dagger$" * each.equal
+        return (rf"\textbf{{{text}}}" if each.best else text) + DAGGER * each.equal
 
     heads, rows = _cells(comparison, protocol)
     lines = (" & ".join([escaped(method), *map(cell, cells)]) + r" \\" for method, cells in rows)
@@ -56,7 +57,7 @@ def _latex(comparison: Comparison, protocol: str) -> str:
         [
             r"\begin{table}",
             r"  \centering",
-            rf"  \caption{{{escaped(_caption(comparison, protocol))}{_mark(rows, r'$^\dagger$: ')}}}",
+            rf"  \caption{{{escaped(_caption(comparison, protocol))}{_mark(rows, DAGGER + ': ')}}}",
             rf"  \begin{{tabular}}{{l{'r' * len(heads)}}}",
             r"    \hline",
             "    " + " & ".join(["method", *map(escaped, heads)]) + r" \\",
@@ -131,11 +132,10 @@ def _caption(comparison: Comparison, protocol: str) -> str:
     exceptions = {name for name in protocols(comparison)[protocol] if SCORES[name].better != "lower"}
     heads = " and ".join(SCORES[name].head for name in SCORES if name in exceptions)
     left_out = f", {len(comparison.skipped)} skipped" if comparison.skipped else ""
-    return (
-        f"{comparison.dataset}, {scenes} scene{'s' * (scenes != 1)}{left_out}, protocol {protocol}, dualpix {version()}. "
-        f"Means over the scenes; lower is better{f', except {heads}' * bool(heads)}; the best are bold. "
-        f"Intervals: bootstrap over the scenes."
-    )
+    what = f"{comparison.dataset}, {scenes} scene{'s' * (scenes != 1)}{left_out}, protocol {protocol}"
+    intervals = " Intervals: bootstrap over the scenes." if protocol == comparison.measure[0] and scenes > 1 else ""
+    better = f"lower is better{f', except {heads}' * bool(heads)}; the best are bold"
+    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{intervals}"
 
 
 def _mark(rows: list[tuple[str, list[_Cell]]], mark: str) -> str:

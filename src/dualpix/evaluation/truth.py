@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..io import probe, read_image, read_map
-from ..io.recorded import METRES, PIXELS, RELATIVE, UNIT_NAMES, read_recorded, unit_of
+from ..io.layers import METRES, PIXELS, RELATIVE
+from ..io.recorded import UNIT_NAMES, read_recorded, unit_of
 from ..io.sidecar import read_sidecar
 from ..params import unknown_name
 from ..types import Map
+from .dataset_names import TRUTH_KINDS as KINDS
 
-# disparity: px, d = x_left - x_right. depth-m, depth-mm: distance, 0 is unknown. inverse: larger is nearer, in any unit.
-KINDS = ("disparity", "depth-m", "depth-mm", "inverse")
 _KINDS_OF_UNITS = {PIXELS: ("disparity",), METRES: ("depth-m", "depth-mm"), RELATIVE: ("inverse",)}
 _MIDDLEBURY = re.compile(r"disp[01](GT)?\.pfm", re.IGNORECASE)
 
@@ -68,7 +68,7 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
         A map or an image. Pixels that are not finite are unknown. So are 0 in a depth, 65535 in 16-bit millimetres,
         and 0 in a disparity that is a 16-bit PNG, which is read as KITTI: 256 per px.
     kind
-        One of KINDS.
+        One of TRUTH_KINDS.
     length
         Width of the views, or their height if they differ along y: no disparity is as large.
 
@@ -103,7 +103,7 @@ def unit_range(values: Map) -> Map:
     known = values[np.isfinite(values)]
     if not known.size:
         return values
-    return (values - known.min()) / np.float32(max(float(np.ptp(known)), 1e-6))
+    return np.asarray((values - known.min()) / np.float32(max(float(np.ptp(known)), 1e-6)), np.float32)
 
 
 def read_mask(path: str | Path) -> NDArray[np.bool_]:

@@ -81,7 +81,7 @@ def describe(folder: Path, *, scenes: str | None = None, truth_kind: str | None 
     if scenes is not None:
         if given:
             raise ParameterError(
-                f"--scenes lists all files, so --{next(iter(given))} does not go with it: leave it out"
+                f"--{next(iter(given))} does not go with --scenes, which names all files: leave it out"
             )
         if not scenes.lower().endswith(SUFFIXES):
             raise InputError(f"{scenes}: is no table of scenes: give a .csv or .jsonl file")
@@ -206,11 +206,9 @@ def _matched(folder: Path, patterns: dict[str, str], truth_kind: str | None) -> 
         )
     places = {}
     for name in sorted(names, key=str):
-        files = {role: own.get(name, own.get(None)) for role, own in found.items()}
-        truth = files["truth"]
-        assert truth is not None
-        right = files.pop("right", None)
-        places[name or files["left"].stem] = Place(right=right, truth_kind=kind_of(truth, truth_kind), **files)
+        own: dict[str, Any] = {role: files[name if name in files else None] for role, files in found.items()}
+        kind = kind_of(own["truth"], truth_kind)
+        places[name or own["left"].stem] = Place(right=own.pop("right", None), truth_kind=kind, **own)
     return places
 
 

@@ -48,8 +48,8 @@ def pixel_errors(
 ) -> PixelErrors:
     """Score a map in pixels against exact disparities.
 
-    With `fit_gain` one gain per map is fitted first, since blurred views correlate best at a shift that is not quite the distance of
-    their centroids. The gain g minimises the mean of ``|g est - gt|``, by iteratively reweighted least squares. With
+    With `fit_gain` one gain per map is fitted first, since blurred views correlate best at a shift that is not quite
+    the distance of their centroids. The gain g minimises the mean of ``|g est - gt|``, by iteratively reweighted least squares. With
     ``e = g est - gt`` over the pixels with known truth:
 
     - mae: mean of ``|e|``

@@ -86,7 +86,7 @@ def ranking(comparison: Comparison, ranked: list[str], tests: Sequence[Differenc
         for place, method in enumerate(ranked, 1)
     )
     note = "Large figures are means over the scenes (memory: the maximum), small ones medians. The best are bold."
-    if any(column.intervals for column in columns):
+    if any(any((column.intervals or {}).values()) for column in columns):
         note += f" In brackets: the {100 * LEVEL:g} % interval of the mean (bootstrap over the scenes)."
     if len(complete) < len(ranked):
         note += " Methods that failed on some scenes come last, because their figures are over fewer scenes."
@@ -205,9 +205,7 @@ def _columns(comparison: Comparison, ranked: list[str]) -> Iterator[_Column]:
         )
         if (protocol, score) == measure:
             intervals = {method: interval(comparison.values(method, protocol, score)) for method in ranked}
-            yield _Column(
-                protocol, label, digits, best, rivals, means, intervals=intervals if any(intervals.values()) else None
-            )
+            yield _Column(protocol, label, digits, best, rivals, means, intervals=intervals)
             yield _Column(protocol, "its median", digits, best, rivals, medians)
         else:
             yield _Column(protocol, label, digits, best, rivals, means, medians)
