@@ -145,8 +145,9 @@ def evaluate(
       dualpix evaluate out.tiff truth.pfm --crop 20
       dualpix evaluate data --dataset pixel4 --report report.html
       dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm
-      dualpix evaluate mine --dataset generic --left '*/l.png' --right '*/r.png' --truth '*/depth.png'
-              --truth-kind depth-mm --method auto --method my_module:my_function --latex table.tex
+      dualpix evaluate mine --dataset generic --left '*/l.png' --right '*/r.png'
+              --truth '*/depth.png' --truth-kind depth-mm --method auto
+              --method my_module:my_function --latex table.tex
     """
     if dataset != OWN:
         _refuse(context, OF_OWN, "describes a folder of your own: give --dataset generic too")

@@ -75,7 +75,7 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
     Returns
     -------
     ndarray
-        HxW float32: disparity in px, or inverse depth; NaN where unknown.
+        HxW float32: disparity in px, inverse depth in 1/m, or the inverse as stored; NaN where unknown.
 
     Raises
     ------
@@ -88,6 +88,7 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
     if kind.startswith("depth"):
         known &= values != 0
         _check_depth(path, values[known], millimetres)
+        values /= np.float32(1000 if millimetres else 1)
         return np.divide(1, values, out=np.full_like(values, np.nan), where=known)
     largest = float(np.abs(values[known]).max(initial=0))
     if in_pixels(kind) and largest >= length:

@@ -49,8 +49,8 @@ def pixel_errors(
     """Score a map in pixels against exact disparities.
 
     With `fit_gain` one gain per map is fitted first, since blurred views correlate best at a shift that is not quite
-    the distance of their centroids. The gain g minimises the mean of ``|g est - gt|``, by iteratively reweighted least squares. With
-    ``e = g est - gt`` over the pixels with known truth:
+    the distance of their centroids. The gain g minimises the mean of ``|g est - gt|``, by iteratively reweighted
+    least squares. With ``e = g est - gt`` over the pixels with known truth:
 
     - mae: mean of ``|e|``
     - bad_0_25, bad_1: percentage with ``|e| > 0.25`` or ``|e| > 1``

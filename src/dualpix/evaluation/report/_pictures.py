@@ -19,7 +19,7 @@ GREY = 128  # of invalid pixels
 # RGB, lowest to highest. White is good in both: no error, a sure pixel. Red is bad in one and never used in the other.
 RAMPS = {
     "signed": ((16, 48, 128), (86, 150, 214), (247, 247, 247), (236, 132, 84), (138, 20, 30)),
-    "sure": ((24, 8, 36), (22, 70, 78), (40, 140, 96), (150, 205, 130), (247, 247, 247)),
+    "sure": ((20, 0, 40), (22, 72, 84), (40, 140, 96), (150, 205, 130), (247, 247, 247)),
 }
 JPEG_QUALITY = 82
 
