@@ -131,6 +131,7 @@ def test_scenes_without_a_name_get_that_of_their_files(folder):
         ("left,truth,truth_kind,name\na,t,inverse,n\nb,t,inverse,n\n", "line 3: scene n is there twice"),
         ("left,truth,truth_kind\na/l.png,a/d.png,inverse\nb/l.png,b/d.npy,disparity\n", "scored differently"),
         ("left,truth\n", "lists no scene: add a line"),
+        ("left,truth,truth_kind\na\0.png,a/d.png,inverse\n", "line contains NUL|holds a zero byte"),
     ],
 )
 def test_a_wrong_table_is_refused_with_the_line(folder, rows, says):
@@ -143,11 +144,11 @@ def test_a_wrong_table_is_refused_with_the_line(folder, rows, says):
     [
         ({"left": None}, "--left is missing: give a pattern for it, or a table with --scenes"),
         ({"truth": "*/no.png"}, r"--truth \*/no.png: matches no file below .*mine"),
-        ({"right": "[ab]/r.png"}, r"matches 3 files but --right .* matches 2, and c has no right"),
-        ({"right": "[abd]/r.png"}, r"matches 3 files but --right .* matches 3, and c has no right"),
+        ({"right": "[ab]/r.png"}, r"--right .* matches 2 files but --left .* 3, and c has no right"),
+        ({"right": "[abd]/r.png"}, r"--right .* matches 3 files but --left .* 3, and c has no right"),
         ({"scenes": "s.csv"}, "--left does not go with --scenes"),
         ({"truth_kind": None}, "could be any kind of ground truth"),
-        ({"left": "*/?.png"}, r"--left \*/\?.png matches 9 files but"),
+        ({"left": "*/?.png"}, r"--right .* matches 3 files but --left \*/\?.png 9, and a/d has no right"),
     ],
 )
 def test_wrong_patterns_are_refused(folder, change, says):
@@ -294,7 +295,7 @@ def test_prints_go_to_a_log_that_is_named(evaluate, folder):
 
 def test_a_failure_is_told_once_and_traced_on_request(evaluate):
     failing = ("--truth-kind", "depth-mm", "--method", "methods20:fails", "--method", "methods20:own")
-    code, out, err = evaluate(*failing)
+    code, _, err = evaluate(*failing)
     assert code == 1
     assert err == "failed: methods20:fails on 3 scenes (a, b, c): ValueError: no luck\n"
     code, _, err = evaluate(*failing, "--traceback")

@@ -140,6 +140,8 @@ def _listed(folder: Path, table: Path, truth_kind: str | None) -> dict[str, Plac
         for column in cells:
             if column not in COLUMNS:
                 raise InputError(f"{where}: {unknown_name('column', column, COLUMNS)}")
+            if "\0" in cells[column]:
+                raise InputError(f"{where}: column {column} holds a zero byte: remove it")
         name = cells.get("name") or otherwise
         if name in places:
             raise InputError(f"{where}: scene {name} is there twice: give every scene a name of its own")
@@ -179,9 +181,9 @@ def _range(text: str | None, where: str) -> tuple[float, float] | None:
 
 def _names(lefts: list[str]) -> list[str]:
     """Names of scenes from their left views: the path below their common folder, without what all share at the end."""
-    paths = [Path(os.path.abspath(left)).with_suffix("") for left in lefts]
+    paths = [Path(os.path.splitext(os.path.abspath(left))[0]) for left in lefts]
     if len(paths) < 2:
-        return [path.name for path in paths]
+        return [path.name or "scene" for path in paths]
     same_end = len({path.name for path in paths}) == 1
     paths = [path.parent for path in paths] if same_end else paths
     common = os.path.commonpath(path.parent for path in paths)
@@ -201,8 +203,8 @@ def _matched(folder: Path, patterns: dict[str, str], truth_kind: str | None) -> 
         alone = sorted(files.keys() ^ names.keys(), key=str)[0]
         missing = role if alone in names else "left"
         raise InputError(
-            f"--left {patterns['left']} matches {len(names)} files but --{role} {patterns[role]} matches {len(files)}, "
-            f"and {alone or 'the only scene'} has no {missing}: add the file or narrow the pattern"
+            f"--{role} {patterns[role]} matches {len(files)} file{'s' * (len(files) != 1)} but --left {patterns['left']} "
+            f"{len(names)}, and {alone or 'the only scene'} has no {missing}: add the file or narrow the pattern"
         )
     places = {}
     for name in sorted(names, key=str):
@@ -218,7 +220,10 @@ def _matches(folder: Path, role: str, pattern: str) -> dict[str | None, Path]:
         return {None: folder / pattern}
     files = glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True)
     base = "" if os.path.isabs(pattern) else f"{folder}{os.sep}"
-    expression = re.compile(_expression(pattern))
+    try:
+        expression = re.compile(_expression(pattern))
+    except re.error as error:
+        raise InputError(f"--{role} {pattern}: is no pattern ({error}): correct its brackets") from None
     found: dict[str | None, Path] = {}
     for file in sorted(filter(os.path.isfile, files)):
         inside = file.removeprefix(base).replace(os.sep, "/")
@@ -244,7 +249,13 @@ def _expression(pattern: str) -> str:
     return "".join(f"({re.sub(_WILDCARD, wildcard, p)})" if i % 2 else re.escape(p) for i, p in enumerate(parts))
 
 
-LAYOUT = Layout(f"{' or '.join(TABLES)}, which names the files of every scene, such as a/left.png", find, read, score)
+LAYOUT = Layout(
+    f"{' or '.join(TABLES)}, which names the files of every scene, such as a/left.png, or patterns "
+    "by --left, --right and --truth",
+    find,
+    read,
+    score,
+)
 
 
 def files_of(places: Iterable[Place]) -> frozenset[Path]:
