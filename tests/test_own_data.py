@@ -146,9 +146,11 @@ def test_a_wrong_table_is_refused_with_the_line(folder, rows, says):
         ({"truth": "*/no.png"}, r"--truth \*/no.png: matches no file below .*mine"),
         ({"right": "[ab]/r.png"}, r"--right .* matches 2 files but --left .* 3, and c has no right"),
         ({"right": "[abd]/r.png"}, r"--right .* matches 3 files but --left .* 3, and c has no right"),
+        ({"truth": "a/d.png"}, r"--truth a/d.png matches 1 file but --left .* 3, and a has no truth"),
+        ({"left": "a/l.png"}, r"--right .* matches 3 files but --left a/l.png 1, and a has no left"),
         ({"scenes": "s.csv"}, "--left does not go with --scenes"),
         ({"truth_kind": None}, "could be any kind of ground truth"),
-        ({"left": "*/?.png"}, r"--right .* matches 3 files but --left \*/\?.png 9, and a/d has no right"),
+        ({"left": "*/?.png"}, r"--right .* matches 3 files but --left \*/\?.png 9, and a has no left"),
     ],
 )
 def test_wrong_patterns_are_refused(folder, change, says):

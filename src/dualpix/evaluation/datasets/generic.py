@@ -22,6 +22,7 @@ from .layout import Layout, affine_scores, numbers
 
 TABLES = ("scenes.csv", "scenes.jsonl")  # looked for in a folder that nothing else describes
 FILES = ("left", "right", "truth", "mask", "guide")
+SHARED = ("mask", "guide")  # one file may be that of all scenes
 COLUMNS = (*FILES, "truth_kind", "name", "axis", "range")
 GAIN = "proper-gain"  # the protocol that allows for one gain per scene
 
@@ -67,7 +68,7 @@ def describe(folder: Path, *, scenes: str | None = None, truth_kind: str | None 
         See `kind_of`. It holds for all scenes whose line names none.
     patterns
         A pattern such as ``*/left.png`` for each of FILES, instead of `scenes`. What the wildcards stand for names the
-        scene and tells which files belong together. A path without wildcards belongs to every scene.
+        scene and tells which files belong together. A mask or guide without wildcards belongs to every scene.
 
     Raises
     ------
@@ -198,13 +199,14 @@ def _matched(folder: Path, patterns: dict[str, str], truth_kind: str | None) -> 
     found = {role: _matches(folder, role, pattern) for role, pattern in patterns.items()}
     names = found["left"]
     for role, files in found.items():
-        if None in files or files.keys() == names.keys():
+        if files.keys() == names.keys() or (None in files and role in SHARED):
             continue
-        alone = sorted(files.keys() ^ names.keys(), key=str)[0]
+        alone = sorted((files.keys() ^ names.keys()) - {None}, key=str)[0]
         missing = role if alone in names else "left"
+        count = f"{len(files)} file{'s' * (len(files) != 1)}"
         raise InputError(
-            f"--{role} {patterns[role]} matches {len(files)} file{'s' * (len(files) != 1)} but --left {patterns['left']} "
-            f"{len(names)}, and {alone or 'the only scene'} has no {missing}: add the file or narrow the pattern"
+            f"--{role} {patterns[role]} matches {count} but --left {patterns['left']} {len(names)}, and"
+            f" {alone} has no {missing}: add the file or narrow the pattern"
         )
     places = {}
     for name in sorted(names, key=str):
