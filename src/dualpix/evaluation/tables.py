@@ -74,7 +74,13 @@ def _certainty(comparison: Comparison, ranked: list[str]) -> list[str]:
     for method, other in zip(ranked, [*ranked[1:], ""], strict=True):
         ends = [number(end, digits) for end in found[method] or (math.nan, math.nan)]
         test = tests.get((method, other))
-        rows.append([method, *ends, *([number(-test.mean, digits), f"{test.p:.3f}"] if test else ["", ""])])
+        rows.append(
+            [
+                method,
+                *ends,
+                *([number(-test.mean, digits), "<0.001" if test.p < 0.001 else f"{test.p:.3f}"] if test else ["", ""]),
+            ]
+        )
     return [text_table(rows if len(ranked) > 1 else [row[:3] for row in rows])]
 
 

@@ -82,8 +82,10 @@ def _overview(comparison: Comparison, looks: Sequence[Look], ranked: list[str], 
     table = element("table", element("thead", element("tr", *heads)), body, class_="overview sortable")
     left_out = len(looks) - len(shown)
     few = f" The page has no room for the pictures of {left_out} of them; the others span good and bad scenes."
-    what = f"{score_name(measure)} (protocol {protocol}) of every scene.{few * bool(left_out)}"
-    return joined(element("p", what[0].upper() + what[1:], class_="quiet"), scroll_box(table, "scenes", "long"))
+    name = score_name(measure)
+    what = f"{name[:1].upper()}{name[1:]} (protocol {protocol}) of every scene.{few * bool(left_out)}"
+    text = element("p", f"{what} Click a head of the table to sort by it.", class_="quiet")
+    return joined(text, scroll_box(table, "scenes", "long"))
 
 
 def _sections(comparison: Comparison, looks: Sequence[Look], ranked: list[str]) -> dict[int, Html]:
