@@ -28,6 +28,7 @@ from dualpix.evaluation.compare import compare
 from dualpix.evaluation.datasets import open_dataset, score
 from dualpix.evaluation.methods import Function, method
 from dualpix.evaluation.outcomes import Outcome, Scene
+from dualpix.evaluation.statistics import differences, interval
 from dualpix.evaluation.tables import comparison_csv, comparison_lines, comparison_record, number
 from dualpix.run import Step
 
@@ -399,7 +400,7 @@ def test_the_table_ranks_the_methods(evaluate, folder):
     assert (code, err) == (0, "")
     assert out.startswith("r6ii: 3 scenes; means, lower is better, except covered\n\nproper ")
     assert max(map(len, out.splitlines())) <= 100
-    _, scores, costs = out.split("\n\n")
+    _, scores, costs, certainty = out.split("\n\n")
     ranked = [line.split()[0] for line in scores.splitlines()[1:]]
     assert ranked[0] == "own_methods:log"
     assert [line.split()[0] for line in costs.splitlines()] == ["cost", *ranked]
@@ -409,6 +410,10 @@ def test_the_table_ranks_the_methods(evaluate, folder):
     assert [line.split()[4:] for line in scores.splitlines()[1:]] == [
         [f"{mean:.4f}", f"{middle:.4f}", "100.0%"] for mean, middle in zip(means, medians, strict=True)
     ]
+    low, high = interval(result.values(ranked[0], "proper", "geometric_mean"))
+    assert certainty.splitlines()[1].split()[:3] == [ranked[0], f"{low:.4f}", f"{high:.4f}"]
+    (test,) = (each for each in differences(result) if (each.first, each.second) == tuple(ranked[:2]))
+    assert certainty.splitlines()[1].split()[3:] == [f"{-test.mean:.4f}", f"{test.p:.3f}"]
     assert len(calls(folder, "log")) == 3  # the cache by default is the same for all
 
 
@@ -541,7 +546,7 @@ def test_simulated_has_its_scores_in_table_csv_and_json(rendered):
     methods = ("--method", "own_methods:again", *OWN_LOG)
     code, out, err = rendered(*methods)
     assert (code, err) == (0, "")
-    title, scores, _ = out.split("\n\n")
+    title, scores, *_ = out.split("\n\n")
     assert title == "simulated: 2 scenes; means, lower is better, except gain and covered"
     assert max(map(len, out.splitlines())) <= 100
     heads = "proper MAE median bad 0.25 bad 1 smooth edges bump AUSE gain covered"

@@ -19,7 +19,7 @@ from dualpix.evaluation.metrics import affine_invariant, bad_pixels, pixel_error
 from dualpix.io import read_image, write_map
 
 NAMES = {"dslr": ["001", "002"], "google": ["a", "b"], "pixel4": ["001", "002"], "r6ii": ["box/1", "casual/2"]}
-NAMES |= {"simulated": ["Art", "Teddy"], "middlebury": ["Art", "Teddy"]}
+NAMES |= {"simulated": ["Art", "Teddy"], "middlebury": ["Art", "Teddy"], "generic": ["one", "two"]}
 
 
 def save(path, image):
@@ -94,8 +94,16 @@ def middlebury(folder, name, shape=(40, 50), truth_folder=None):
     save(place / "mask0nocc.png", mask)
 
 
+def generic(folder, name):
+    """A scene of r6ii, described by a table."""
+    r6ii(folder, name)
+    table, header = folder / "scenes.csv", "name,left,right,truth,truth_kind\n"
+    before = table.read_text() if table.exists() else header
+    table.write_text(f"{before}{name},{name}/l.png,{name}/r.png,{name}/d.png,depth-mm\n")
+
+
 MAKERS = {"dslr": dslr, "google": google, "pixel4": pixel4, "r6ii": r6ii}
-MAKERS |= {"simulated": simulated, "middlebury": middlebury}
+MAKERS |= {"simulated": simulated, "middlebury": middlebury, "generic": generic}
 
 
 @pytest.fixture
@@ -257,7 +265,9 @@ def store_near_and_far(name, folder, scene, near, far):
             save(folder / f"{scene}_{side}.png", (1024 + 40 * image.astype(float) ** 1.2).astype(np.uint16))
             save(folder / f"calibration/white_sheet_{side}.png", np.full(shape, 9000, np.uint16))
         save(folder / f"gt_defocus_map/{scene}_gt.png", halves((shape[0] * 2 // 3, shape[1] * 2 // 3), 50, 200))
-    elif name == "r6ii":
+    elif name in ("r6ii", "generic"):
+        if name == "generic":
+            generic(folder, scene)
         for file, image in (("l", left), ("r", right), ("d", halves(shape, 600, 2000, np.uint16))):
             save(folder / scene / f"{file}.png", image)
     elif name == "simulated":

@@ -11,7 +11,7 @@ from dualpix.evaluation.report import report_page
 from dualpix.evaluation.report._looks import look_at
 from dualpix.io import encode_png
 from dualpix.render.pages import wipe_page
-from test_report import FAILED, HOSTILE, sample_comparison
+from test_report import FAILED, HOSTILE, many, sample_comparison
 
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 NOTHING = "\N{EN DASH}"
@@ -335,3 +335,38 @@ def test_the_demos_page_wipes_too(visit, tmp_path):
     assert page.locator(".under").get_attribute("src") == "b.png"
     page.mouse.click(*place(page.locator(".stage"), 0.25, 0.5))
     assert line(page) == pytest.approx(25, abs=0.5)
+
+
+# ---- many scenes ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def long_report(tmp_path_factory):
+    file = tmp_path_factory.mktemp("report") / "long.html"
+    file.write_text(report_page(many(60)), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
+def test_a_link_leads_to_its_scene_which_is_made_then(visit, long_report, viewport):
+    page = visit(long_report, viewport)
+    assert page.locator(".lazy").count() >= 58
+    page.locator(".overview a", has_text="s040").click()
+    scene = page.locator(".scene", has=page.locator("h3", has_text="s040"))
+    scene.locator(".gallery img").first.wait_for()
+    assert -5 <= scene.bounding_box()["y"] <= 40
+    page.mouse.move(*place(scene.locator(".stage"), 0.4, 0.5))
+    assert scene.locator(".readout tbody td").first.inner_text() != NOTHING
+    assert page.locator(".lazy").count() > 40
+
+
+def test_the_list_of_scenes_sorts_by_any_method(visit, long_report):
+    page = visit(long_report)
+    for label, step in (("scene", 1), ("scene", -1)):
+        page.locator(".overview button", has_text=label).click()
+        names = page.locator(".overview tbody th").all_inner_texts()
+        assert names == sorted(names)[::step]
+    page.locator(".overview button").nth(2).click()
+    figures = [float(text) for text in page.locator(".overview tbody td:nth-child(3)").all_inner_texts()]
+    assert figures == sorted(figures)
+    assert page.locator(".ranking [aria-sort]").count() == 1  # its own order stays

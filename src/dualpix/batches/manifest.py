@@ -29,6 +29,17 @@ def read_manifest(path: str) -> list[Shot]:
     InputError
         If it cannot be read, or a line is wrong. The message names the line.
     """
+    return [shot_of(row, where, urls.parent(path)) for where, row in read_rows(path)]
+
+
+def read_rows(path: str) -> list[tuple[str, dict[str, Any]]]:
+    """The lines of a CSV or JSONL file: for each what errors call it, and its cells by column.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is not what its suffix says.
+    """
     try:
         text = io.TextIOWrapper(io.BytesIO(urls.read(path)), encoding="utf-8-sig").read()
     except OSError as error:
@@ -36,7 +47,7 @@ def read_manifest(path: str) -> list[Shot]:
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text: give a .csv or .jsonl file in UTF-8") from None
     rows = _csv_rows(path, text) if path.lower().endswith(".csv") else _json_rows(path, text)
-    return [shot_of(row, f"{path}, line {line}", urls.parent(path)) for line, row in rows]
+    return [(f"{path}, line {line}", row) for line, row in rows]
 
 
 def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
@@ -47,7 +58,7 @@ def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
     InputError
         If a column is missing or unknown, or has a wrong value. The message begins with `where`.
     """
-    values = {column: _text(value) for column, value in row.items()}
+    values = {column: cell_text(value) for column, value in row.items()}
     values = {column: value for column, value in values.items() if value}
     if "left" not in values:
         raise InputError(f"{where}: column left is missing: give the left view, or the file with both views")
@@ -86,14 +97,14 @@ def _check_options(options: dict[str, str], where: str) -> None:
             raise InputError(f"{where}: {error}") from None
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell as text. Lists are joined by commas, as --set takes them."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return ",".join(map(_text, value))
+        return ",".join(map(cell_text, value))
     return str(value).strip()
 
 

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import FrameType
@@ -34,15 +34,17 @@ class ProcessError(Exception):
     """A process that failed. The text says how it ended."""
 
 
-def call(function: Callable[[Argument], Answer], argument: Argument) -> Answer:
+def call(function: Callable[[Argument], Answer], argument: Argument, prints: IO[bytes] | None = None) -> Answer:
     """Call a function in a new process and return its result.
 
     Parameters
     ----------
     function : callable
-        Pickled by name, so it must be defined in a module. What it prints goes to stderr.
+        Pickled by name, so it must be defined in a module.
     argument : object
         Must be picklable, as must the result.
+    prints : file, optional
+        Gets all that the function prints; see `run`.
 
     Raises
     ------
@@ -51,7 +53,7 @@ def call(function: Callable[[Argument], Answer], argument: Argument) -> Answer:
     """
     task = pickle.dumps((function, argument, os.getpid()), 5)
     with TemporaryFile() as file:
-        run(python(_MAIN), task, file)
+        run(python(_MAIN), task, file, prints)
         file.seek(0)
         try:
             answer: Answer = pickle.load(file)  # a file without a name, written by our own process  # nosec B301
@@ -115,8 +117,10 @@ def python(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}; {code}", *arguments]
 
 
-def run(command: list[str], stdin: bytes = b"", stdout: IO[bytes] | None = None) -> None:
-    """Run a command to its end. Its stderr is shown only if ``DUALPIX_DEBUG`` is 1.
+def run(
+    command: list[str], stdin: bytes = b"", stdout: IO[bytes] | None = None, prints: IO[bytes] | None = None
+) -> None:
+    """Run a command to its end. Its stderr goes to the file `prints`, and is shown only if ``DUALPIX_DEBUG`` is 1.
 
     Output goes to files. With pipes, we would also wait for any process that the command leaves running.
 
@@ -125,7 +129,7 @@ def run(command: list[str], stdin: bytes = b"", stdout: IO[bytes] | None = None)
     ProcessError
         If its exit status is not 0.
     """
-    with TemporaryFile() as stderr:
+    with nullcontext(prints) if prints else TemporaryFile() as stderr:
         done = subprocess.run(command, input=stdin, stdout=stdout or subprocess.DEVNULL, stderr=stderr, check=False)
         if _debugging():
             stderr.seek(0)

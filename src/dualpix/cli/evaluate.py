@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from ..errors import InputError, OutputError
-from ..evaluation.dataset_names import DATASETS
+from ..evaluation.dataset_names import DATASETS, TRUTH_KINDS
 from .options import (
     Command,
     OptionalArgument,
@@ -25,13 +25,34 @@ from .progress import progress_bar
 from .say import say
 
 if TYPE_CHECKING:
+    from ..evaluation.datasets import Dataset
     from ..evaluation.outcomes import Comparison
 
+OWN = "generic"
 PROTOCOLS = ("proper", "paper-dslr", "paper-google", "paper-stereo")
 
-# Arguments that make sense only without, or only with --dataset.
-OF_MAPS = ("gt", "protocol", "mask", "confidence", "crop")
-OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet")
+# Arguments that make sense only without, only with --dataset, or only with --dataset generic.
+OF_MAPS = ("gt", "protocol", "confidence", "crop")
+OF_DATASETS = ("methods", "report", "table", "latex", "markdown", "traceback", "cache", "threads", "force", "quiet")
+OF_OWN = ("scenes", "left", "right", "truth", "guide")
+
+
+def describing_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The options that describe the scenes of ``--dataset generic``."""
+    what = {"left": "left views", "right": "right views", "truth": "true maps", "guide": "guides of the smoothing"}
+    for name, files in reversed(what.items()):
+        function = click.option(
+            f"--{name}",
+            metavar="PATTERN",
+            help=f"generic: the {files}, such as '*/{name}.png', relative to the folder.",
+        )(function)
+    return click.option(
+        "--scenes",
+        type=file_path,
+        metavar="FILE",
+        help="generic: a CSV or JSONL file with a line for every scene: left, right, truth, truth_kind, mask, guide, "
+        "name, axis, range. By default scenes.csv or scenes.jsonl of the folder.",
+    )(function)
 
 
 @click.command(cls=Command)
@@ -43,7 +64,17 @@ OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet
     default="proper",
     help="How to score. proper is our own; the others repeat published evaluations.",
 )
-@click.option("--mask", type=file_path, metavar="FILE", help="Score only the pixels that are white in this image.")
+@click.option(
+    "--mask",
+    type=file_path,
+    metavar="FILE",
+    help="Score only the pixels that are white in this image; a pattern with --dataset generic.",
+)
+@click.option(
+    "--truth-kind",
+    type=click.Choice(TRUTH_KINDS),
+    help="What the truth holds: disparity in px, depth in m or mm, or inverse depth in any unit (larger is nearer).",
+)
 @click.option(
     "--confidence", type=file_path, metavar="FILE", help="Weigh each pixel by this map in the affine-invariant scores."
 )
@@ -59,34 +90,45 @@ OF_DATASETS = ("methods", "report", "table", "cache", "threads", "force", "quiet
 )
 @click.option("--report", type=file_path, metavar="FILE.html", help="Write a page that shows all maps and scores.")
 @click.option("--csv", "table", type=file_path, metavar="FILE", help="Write the scores of every scene.")
+@click.option("--latex", type=file_path, metavar="FILE", help="Write the table of the methods for a paper.")
+@click.option("--markdown", type=file_path, metavar="FILE", help="Write the same table as Markdown.")
+@click.option("--traceback", is_flag=True, help="Print where a method failed.")
+@describing_options
 @cache_option
 @threads_option
 @report_options
 @click.pass_context
 def evaluate(
     context: click.Context,
+    /,
     est: str,
     gt: str | None,
     protocol: str,
     mask: str | None,
     confidence: str | None,
     crop: int | None,
+    truth_kind: str | None,
     dataset: str | None,
     methods: tuple[str, ...],
     report: str | None,
     table: str | None,
+    latex: str | None,
+    markdown: str | None,
+    traceback: bool,
     cache: str | None,
     threads: int | None,
     as_json: bool,
     force: bool,
     quiet: bool,
+    **description: str | None,
 ) -> None:
     """Compare a map with the truth, or methods on a data set.
 
     EST is the map to score. GT is the true map (ground truth), of the same size. Lower scores are better.
 
     GT is in pixels, with NaN or infinity where the truth is unknown. A 16-bit PNG is read as KITTI: 256 per pixel, 0
-    where unknown. Any other image of integers is taken as relative depth.
+    where unknown. Any other image of integers is taken as relative depth. If it is something else, name it with
+    --truth-kind.
 
     The affine-invariant scores (AI) ignore the scale and offset of EST. Bad pixels and RMSE do not ignore them, so for
     these GT must be in pixels.
@@ -95,33 +137,52 @@ def evaluate(
     on every scene. Finished maps are kept, so an interrupted run can continue. The exit status is 1 if a scene was
     skipped or a method failed, and 2 if no scene can be used.
 
+    --dataset generic is for a folder of your own. Patterns tell its files, or --scenes. What the wildcards stand for
+    tells which files belong together.
+
     \b
     Examples:
       dualpix evaluate out.tiff truth.pfm --crop 20
       dualpix evaluate data --dataset pixel4 --report report.html
       dualpix evaluate data --dataset pixel4 --method auto --method opencv-sgbm
       dualpix evaluate data --dataset pixel4 --method 'onnx:net.onnx?gain=-1'
+      dualpix evaluate mine --dataset generic --left '*/l.png' --right '*/r.png'
+              --truth '*/depth.png' --truth-kind depth-mm --method auto
+              --method my_module:my_function --latex table.tex
     """
+    if dataset != OWN:
+        _refuse(context, OF_OWN, "describes a folder of your own: give --dataset generic too")
     if dataset is None:
         _refuse(context, OF_DATASETS, "goes with --dataset: give that too")
         if gt is None:
             raise click.UsageError("Missing argument 'GT': give the true map, or --dataset for a folder", context)
-        _score_map(est, gt, protocol, mask, confidence, crop, as_json)
+        _score_map(est, gt, protocol, mask, confidence, crop, truth_kind, as_json)
         return
     _refuse(context, OF_MAPS, "does not go with --dataset: leave it out")
-    from ..evaluation.tables import comparison_lines, comparison_record
+    if dataset != OWN:
+        _refuse(context, ("mask", "truth_kind"), f"does not go with --dataset {dataset}: leave it out")
+    from ..evaluation.tables import comparison_record
 
-    outputs = given(report=report, csv=table)
-    result = _compare(est, dataset, methods, outputs, cache, threads, force, quiet)
-    problems = _problems(result)
+    outputs = given(report=report, csv=table, latex=latex, markdown=markdown)
+    description |= {"mask": mask, "truth_kind": truth_kind}
+    result = _compare(est, dataset, description, methods, outputs, cache, threads, force, quiet)
+    problems = _problems(result, traceback)
     for problem in problems:
         say(problem, err=True)
     if as_json:
         echo_json({"folder": est, **comparison_record(result), "outputs": outputs})
     elif not quiet:
-        say(comparison_lines(result) + f"\n\nwrote {', '.join(outputs.values())}" * bool(outputs))
+        say(_summary(result, outputs))
     if problems:
         context.exit(1)
+
+
+def _summary(result: Comparison, outputs: dict[str, str]) -> str:
+    from ..evaluation.tables import comparison_lines
+
+    said = [f"what methods printed is in {result.log}"] if result.log else []
+    written = [f"wrote {', '.join(outputs.values())}"] if outputs else []
+    return "\n\n".join([comparison_lines(result), *said, *written])
 
 
 def _refuse(context: click.Context, names: tuple[str, ...], why: str) -> None:
@@ -132,12 +193,23 @@ def _refuse(context: click.Context, names: tuple[str, ...], why: str) -> None:
 
 
 def _score_map(
-    est: str, gt: str, protocol: str, mask: str | None, confidence: str | None, crop: int | None, as_json: bool
+    est: str,
+    gt: str,
+    protocol: str,
+    mask: str | None,
+    confidence: str | None,
+    crop: int | None,
+    truth_kind: str | None,
+    as_json: bool,
 ) -> None:
+    from ..evaluation.scores import assumed_kitti, score_lines
     from ..evaluation.scores import evaluate as score
-    from ..evaluation.scores import score_lines
 
-    scores = score(est, gt, protocol, mask, confidence, crop)
+    scores = score(est, gt, protocol, mask, confidence, crop, truth_kind)
+    if truth_kind is None and assumed_kitti(gt):
+        say(
+            f"note: {gt} is read as KITTI disparities, 256 per px: if it is something else, give --truth-kind", err=True
+        )
     if as_json:
         echo_json({"est": est, "gt": gt, **scores})
     else:
@@ -147,6 +219,7 @@ def _score_map(
 def _compare(
     folder: str,
     dataset: str,
+    description: dict[str, str | None],
     methods: tuple[str, ...],
     outputs: dict[str, str],
     cache: str | None,
@@ -158,33 +231,32 @@ def _compare(
     from ..evaluation.compare import compare
     from ..evaluation.datasets import open_dataset
     from ..evaluation.methods import files_of, method
+    from ..evaluation.publish import latex_table, markdown_table
     from ..evaluation.tables import comparison_csv
     from ..io import OutputSet
 
-    found = open_dataset(dataset, folder)
+    found = open_dataset(dataset, folder, **description)
     chosen = [method(name) for name in methods or (found.method,)]
     pictures = "report" in outputs
-    _check_outputs(outputs, found.folder)
+    _check_outputs(outputs, found)
     with OutputSet(outputs.values(), files_of(chosen), force=force) as files:
         with progress_bar(not quiet) as progress:
             result = compare(found, chosen, threads=threads, cache=cache, progress=progress, pictures=pictures)
         if not result.sizes:
             raise InputError(_no_scene(result))
-        if "report" in outputs:
-            from ..evaluation.report import report_page
+        from ..evaluation.report import report_page
 
-            files.write(outputs["report"], report_page(result).encode("utf-8", "backslashreplace"))
-        if "csv" in outputs:
-            files.write(outputs["csv"], comparison_csv(result).encode("utf-8", "backslashreplace"))
+        made = {"report": report_page, "csv": comparison_csv, "latex": latex_table, "markdown": markdown_table}
+        for kind, path in outputs.items():
+            files.write(path, made[kind](result).encode("utf-8", "backslashreplace"))
     return result
 
 
-def _check_outputs(outputs: dict[str, str], dataset: Path) -> None:
+def _check_outputs(outputs: dict[str, str], dataset: Dataset) -> None:
     if not outputs.get("report", ".html").lower().endswith((".html", ".htm")):
         raise OutputError(f"{outputs['report']}: a report is an .html file: give it that suffix")
     for path in outputs.values():
-        places = Path(path).resolve(), Path(path).parent.resolve()  # a link may lead into the folder or out of it
-        if os.path.exists(path) and any(place.is_relative_to(dataset.resolve()) for place in places):
+        if os.path.exists(path) and dataset.owns(path):
             raise OutputError(f"{path}: this file belongs to the data set and is never replaced: choose another name")
 
 
@@ -194,7 +266,12 @@ def _no_scene(result: Comparison) -> str:
     return f"scene {scene}: {why}" + f" (and {len(others)} more scene{'s' * (len(others) > 1)})" * bool(others)
 
 
-def _problems(result: Comparison) -> list[str]:
-    skipped = [f"skipped: scene {scene}: {why}" for scene, why in result.skipped.items()]
-    failed = [each for each in result.outcomes if each.error is not None]
-    return skipped + [f"failed: {each.method} on scene {each.scene}: {each.error}" for each in failed]
+def _problems(result: Comparison, traceback: bool) -> list[str]:
+    """A line for every scene that was skipped, and for every reason why a method failed, with its traceback."""
+    from ..evaluation.tables import failures, scenes_text
+
+    problems = [f"skipped: scene {scene}: {why}" for scene, why in result.skipped.items()]
+    for each in failures(result):
+        where = f"\n{each.traceback.rstrip()}" if traceback and each.traceback else ""
+        problems.append(f"failed: {each.method} on {scenes_text(each.scenes)}: {each.error}{where}")
+    return problems

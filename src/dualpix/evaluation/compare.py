@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from ..batches.store import once
 from ..batches.versions import versions
 from ..errors import InputError
 from ..run import Progress, Step, thread_count
+from ..types import Map
 from .cache import Cache, cache_folder, job_key, scene_digest
 from .datasets import Dataset
 from .methods import Method
 from .outcomes import Comparison, Outcome, Scene
-from .samples import fit_into, sampled
+from .prints import Log, text_of
+from .samples import LARGEST, fit_into, picture_side, sampled
 from .worker import Job, failure, run
 
 
@@ -49,7 +52,7 @@ def compare(
     progress
         Called with a `Step` when a method begins on a scene.
     pictures
-        Keep scenes and maps in the result, at the size a report shows. Without them, a large set needs little memory.
+        Keep scenes and maps in the result, at the size a report shows, which is smaller for many scenes.
 
     Raises
     ------
@@ -60,10 +63,13 @@ def compare(
     store = Cache(cache_folder() if cache is None else Path(cache))
     chosen = {method.name: method for method in methods}
     parameters = {name: method.parameters for name, method in chosen.items()}
-    result = Comparison(dataset.name, dataset.measure, [], parameters, [], versions=versions())
-    for outcome in Here().run(_tasks(dataset, chosen, threads, store, result, progress, pictures)):
-        result.outcomes.append(outcome if pictures else replace(outcome, disparity=None, confidence=None))
-    return result
+    side = picture_side(len(dataset.scenes)) if pictures else 0
+    result = Comparison(dataset.title, dataset.measure, [], parameters, [], versions=versions())
+    log = Log(store.folder)
+    for outcome in Here().run(_tasks(dataset, chosen, threads, store, result, progress, side)):
+        log.add(outcome)
+        result.outcomes.append(replace(_reduced(outcome, side), prints=""))
+    return replace(result, log=log.path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +98,12 @@ def _tasks(
     store: Cache,
     result: Comparison,
     progress: Progress | None,
-    pictures: bool,
+    side: int,
 ) -> Iterator[_Kept]:
-    """Every method on every scene. One scene is in memory at a time. What is known of the scenes goes into `result`."""
+    """Every method on every scene. One scene is in memory at a time. What is known of the scenes goes into `result`.
+
+    Scenes are kept with at most `side` px a side; 0 keeps none.
+    """
     total = len(dataset.scenes) * len(methods)
     for i, name in enumerate(dataset.scenes):
         try:
@@ -109,22 +118,34 @@ def _tasks(
                 progress(Step(f"{name}: {method.name}", done / total, done + 1, total))
             job = Job(dataset.name, scene, method, threads)
             yield _Kept(job, job_key(job, content), store)
-        if pictures:
-            result.scenes.append(_small(scene))
+        if side:
+            result.scenes.append(_small(scene, side))
 
 
 def _in_a_process(job: Job) -> Outcome:
-    try:
-        return process.call(run, job)
-    except process.ProcessError as error:
-        return failure(job, str(error))
+    with TemporaryFile() as prints:
+        try:
+            outcome = process.call(run, job, prints)
+        except process.ProcessError as error:
+            outcome = failure(job, str(error))
+        printed = text_of(prints)
+    return replace(outcome, prints=printed, traceback=outcome.traceback or printed * (outcome.error is not None))
 
 
-def _small(scene: Scene) -> Scene:
+def _reduced(outcome: Outcome, side: int) -> Outcome:
+    """The outcome with maps of at most `side` px a side; without them if it is 0."""
+
+    def small(values: Map | None) -> Map | None:
+        return sampled(values, fit_into(values.shape, side)) if side and values is not None else None
+
+    return replace(outcome, disparity=small(outcome.disparity), confidence=small(outcome.confidence))
+
+
+def _small(scene: Scene, side: int = LARGEST) -> Scene:
     """The scene at the size a report shows: photographs are averaged, maps are sampled."""
     import cv2
 
-    shape = fit_into(scene.truth.shape)
+    shape = fit_into(scene.truth.shape, side)
 
     def photograph(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.asarray(cv2.resize(image, shape[::-1], interpolation=cv2.INTER_AREA))

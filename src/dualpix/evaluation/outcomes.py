@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,10 @@ class Outcome:
         Time of the method alone, and peak memory of the process that ran it.
     error : str or None
         Why there is no map, if there is none.
+    traceback : str
+        Where the error happened; empty if there is none.
+    prints : str
+        What the method printed; empty if the map was kept from an earlier run.
     """
 
     scene: str
@@ -79,6 +84,8 @@ class Outcome:
     seconds: float
     megabytes: float
     error: str | None = None
+    traceback: str = ""
+    prints: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +95,7 @@ class Comparison:
     Attributes
     ----------
     dataset : str
-        Its name.
+        Its name; the name of its folder if a user has described it.
     measure : (str, str)
         The protocol and the score that rank the methods, such as ``("proper", "geometric_mean")``.
     scenes : list of Scene
@@ -102,6 +109,8 @@ class Comparison:
         See `dualpix.batches.versions`.
     sizes : dict
         Height and width of the matched views, by name of the scene.
+    log : Path or None
+        The file with all that methods printed; None if they printed nothing.
     """
 
     dataset: str
@@ -112,6 +121,7 @@ class Comparison:
     skipped: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    log: Path | None = None
 
     def ranked(self) -> list[str]:
         """The methods, best first.
@@ -127,6 +137,19 @@ class Comparison:
             return -len(self.finished(method)), behind, math.inf if math.isnan(mean) else mean
 
         return sorted(self.methods, key=key)
+
+    def rivals(self, score: str | None = None) -> list[str]:
+        """The methods, best first, that a score compares fairly; by default the measure.
+
+        They gave maps of as many scenes as any other. If the measure or the score counts only the pixels of a map, they
+        cover enough of the truth.
+        """
+        ranked = self.ranked()
+        counts = {method: len(self.finished(method)) for method in ranked}
+        complete = [method for method in ranked if counts[method] == max(counts.values())]
+        if self.measure[1] not in OF_COVERED and (score or self.measure[1]) not in OF_COVERED:
+            return complete
+        return [method for method in complete if not self.partial(method)]
 
     def finished(self, method: str) -> list[Outcome]:
         """The outcomes of the scenes on which the method gave a map."""

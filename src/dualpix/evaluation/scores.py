@@ -1,14 +1,17 @@
 """Scores of one map file against one ground truth file."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError, ParameterError
-from ..io import probe, read_image, read_map
+from ..io import probe, read_map
+from ..io.sidecar import read_sidecar
 from ..types import Map, same_size
 from .metrics import affine_invariant, bad_pixels
+from .truth import in_pixels as kind_in_pixels
+from .truth import kind_of, read_mask, read_truth, unit_range
 
 
 def evaluate(
@@ -18,6 +21,7 @@ def evaluate(
     mask: str | None = None,
     confidence: str | None = None,
     crop: int | None = None,
+    truth_kind: str | None = None,
 ) -> dict[str, Any]:
     """All scores of the protocol, by name.
 
@@ -33,9 +37,11 @@ def evaluate(
         A map of weights for the affine-invariant scores.
     crop
         Border that is not scored, in pixels.
+    truth_kind
+        What `gt` holds, see `dualpix.evaluation.truth`. Depth is scored as inverse depth, scaled to 0..1.
     """
-    estimate, (truth, in_pixels) = read_map(est), _read_truth(gt)
-    visible = None if mask is None else _read_mask(mask)
+    estimate, (truth, in_pixels) = read_map(est), _read_truth(gt, truth_kind)
+    visible = None if mask is None else read_mask(mask)
     weight = None if confidence is None else read_map(confidence)
     others = ((gt, truth), (mask, visible), (confidence, weight))
     same_size((est, estimate.shape), *((str(name), values.shape) for name, values in others if values is not None))
@@ -66,18 +72,19 @@ def score_lines(scores: dict[str, Any]) -> str:
     return "\n".join(lines).format(**scores)
 
 
-def _read_truth(path: str) -> tuple[Map, bool]:
+def assumed_kitti(path: str) -> bool:
+    """Whether the file is a 16-bit PNG that nothing says to be disparities."""
+    info = probe(path)
+    return (info.format, info.dtype) == ("PNG", "uint16") and read_sidecar(path) is None
+
+
+def _read_truth(path: str, kind: str | None) -> tuple[Map, bool]:
     """The ground truth, and whether it is in pixels. Plain integers are a relative depth, scaled to 0..1."""
-    info, values = probe(path), read_map(path)
+    info = probe(path)
+    if kind is not None:
+        truth = read_truth(Path(path), kind_of(Path(path), kind), max(info.width, info.height))
+        return (truth, True) if kind_in_pixels(kind) else (unit_range(truth), False)
+    values = read_map(path)
     if info.dtype not in ("uint8", "uint16") or (info.format, info.dtype) == ("PNG", "uint16"):
         return values, True
     return values / np.float32(np.iinfo(info.dtype).max), False
-
-
-def _read_mask(path: str) -> NDArray[np.bool_]:
-    image = read_image(path)
-    white = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
-    visible = np.asarray(np.atleast_3d(image == white).all(axis=2))
-    if not visible.any():
-        raise InputError(f"{path}: has no white ({white}) pixel: paint the pixels to score white")
-    return visible

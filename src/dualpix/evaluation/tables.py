@@ -8,6 +8,7 @@ from statistics import fmean, median
 from typing import Any, Literal, NamedTuple
 
 from .outcomes import COVERED, OF_COVERED, Comparison, Outcome
+from .statistics import LEVEL, differences, interval
 
 Better = Literal["lower", "higher", "neither"]
 
@@ -55,9 +56,32 @@ def comparison_lines(comparison: Comparison) -> str:
         )
     costs = (_cost(comparison, method) for method in ranked)
     parts.append(text_table([["cost", "time, s", "median", "peak, MB", "scenes"], *costs]))
+    parts += _certainty(comparison, ranked)
     if any(map(comparison.partial, ranked)):
         parts.append(f"* {partial_note(comparison)}")
     return "\n\n".join(parts)
+
+
+def _certainty(comparison: Comparison, ranked: list[str]) -> list[str]:
+    """Intervals of the measure, and how each method differs from the next. Nothing for a single scene."""
+    protocol, name = comparison.measure
+    found = {method: interval(comparison.values(method, protocol, name)) for method in ranked}
+    if not any(found.values()):
+        return []
+    head, _, digits, _ = SCORES[name]
+    tests = {(each.first, each.second): each for each in differences(comparison)}
+    rows = [[f"{100 * LEVEL:g} % interval", f"{head}, from", "to", "next: differs by", "p"]]
+    for method, other in zip(ranked, [*ranked[1:], ""], strict=True):
+        ends = [number(end, digits) for end in found[method] or (math.nan, math.nan)]
+        test = tests.get((method, other))
+        rows.append(
+            [
+                method,
+                *ends,
+                *([number(-test.mean, digits), "<0.001" if test.p < 0.001 else f"{test.p:.3f}"] if test else ["", ""]),
+            ]
+        )
+    return [text_table(rows if len(ranked) > 1 else [row[:3] for row in rows])]
 
 
 def partial_note(comparison: Comparison) -> str:
@@ -66,6 +90,33 @@ def partial_note(comparison: Comparison) -> str:
     if comparison.measure[1] in OF_COVERED:
         return which + "scored on what it covers, ranked behind those that cover more"
     return which + "missing pixels count as bad, but not in the RMSE"
+
+
+class Failure(NamedTuple):
+    """A method that failed in the same way on some scenes. `traceback` is that of the first; it may be empty."""
+
+    method: str
+    scenes: list[str]
+    error: str
+    traceback: str
+
+
+def failures(comparison: Comparison) -> list[Failure]:
+    """All failures, each reason of a method once."""
+    found: dict[tuple[str, str], Failure] = {}
+    for each in comparison.outcomes:
+        if each.error is not None:
+            empty = Failure(each.method, [], each.error, each.traceback)
+            found.setdefault((each.method, each.error), empty).scenes.append(each.scene)
+    return list(found.values())
+
+
+def scenes_text(names: list[str], noun: str = "scene", most: int = 5) -> str:
+    """The names of scenes, or their number and the first few."""
+    if len(names) == 1:
+        return f"{noun} {names[0]}".strip()
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{len(names)} scenes ({', '.join(names[:most])}{more})"
 
 
 def number(value: float, digits: int) -> str:
@@ -118,6 +169,8 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
         "measure": {"protocol": comparison.measure[0], "score": comparison.measure[1]},
         "ranking": comparison.ranked(),
         "methods": {method: _method_record(comparison, method) for method in comparison.methods},
+        "tests": [each._asdict() for each in differences(comparison)],
+        "log": None if comparison.log is None else str(comparison.log),
         "scenes": scenes,
         "skipped": comparison.skipped,
         "versions": comparison.versions,
@@ -130,6 +183,7 @@ def _method_record(comparison: Comparison, method: str) -> dict[str, Any]:
     return {
         "scenes": len(own),
         "partial": comparison.partial(method),
+        "interval": interval(comparison.values(method, *comparison.measure)),
         "mean": {p: {name: comparison.mean(method, p, name) for name in names} for p, names in found},
         "median": {p: {name: comparison.median(method, p, name) for name in names} for p, names in found},
         "seconds": {"mean": _of(fmean, own, "seconds"), "median": _of(median, own, "seconds")},

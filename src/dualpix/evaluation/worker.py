@@ -1,5 +1,6 @@
 """One job of a comparison: a method on a scene. It runs in a process of its own, see `batches.process.call`."""
 
+import faulthandler
 import time
 import traceback
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ def run(job: Job) -> Outcome:
     """Run the method and score its map at full size. The outcome holds the maps at the size a report shows."""
     import cv2  # before the clock runs
 
+    faulthandler.enable()  # code that crashes tells where
     cv2.setNumThreads(job.threads)
     scene, name = job.scene, job.method.name
     try:
@@ -37,12 +39,12 @@ def run(job: Job) -> Outcome:
         scores = score(job.dataset, scene, d, confidence)
     except Exception as error:  # the method may be anyone's code
         traceback.print_exc()
-        return failure(job, sentence(error))
+        return failure(job, sentence(error), traceback.format_exc())
     shape = fit_into(d.shape)
     small = None if confidence is None else sampled(confidence, shape)
     return Outcome(scene.name, name, sampled(d, shape), small, scores, seconds, megabytes)
 
 
-def failure(job: Job, error: str) -> Outcome:
-    """The outcome of a job without a map."""
-    return Outcome(job.scene.name, job.method.name, None, None, {}, float("nan"), float("nan"), error)
+def failure(job: Job, error: str, where: str = "") -> Outcome:
+    """The outcome of a job without a map; `where` is the traceback."""
+    return Outcome(job.scene.name, job.method.name, None, None, {}, float("nan"), float("nan"), error, where)

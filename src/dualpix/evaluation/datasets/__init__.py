@@ -17,6 +17,7 @@ from ...params import unknown_name
 from ...types import Map
 from ..dataset_names import DATASETS
 from ..outcomes import Scene, Scores
+from . import generic
 from .layout import Dataset, Layout, unreadable
 
 __all__ = ["LAYOUTS", "Dataset", "open_dataset", "score"]
@@ -24,7 +25,7 @@ __all__ = ["LAYOUTS", "Dataset", "open_dataset", "score"]
 LAYOUTS: dict[str, Layout] = {name: import_module(f".{name}", __name__).LAYOUT for name in DATASETS}
 
 
-def open_dataset(name: str, folder: str | os.PathLike[str]) -> Dataset:
+def open_dataset(name: str, folder: str | os.PathLike[str], **description: str | None) -> Dataset:
     """Find the scenes of a data set.
 
     Parameters
@@ -33,6 +34,8 @@ def open_dataset(name: str, folder: str | os.PathLike[str]) -> Dataset:
         A key of ``LAYOUTS``, such as "dslr".
     folder : path
         The folder of the data set, or a folder that holds it under its name.
+    description : str
+        For "generic", the folder of a user: see `generic.describe`. Without it, ``scenes.csv`` of the folder tells.
 
     Raises
     ------
@@ -41,18 +44,24 @@ def open_dataset(name: str, folder: str | os.PathLike[str]) -> Dataset:
     """
     if name not in LAYOUTS:
         raise ParameterError(unknown_name("data set", name, LAYOUTS))
+    given = {option: value for option, value in description.items() if value is not None}
+    if given and LAYOUTS[name] is not generic.LAYOUT:
+        raise ParameterError(f"{next(iter(given))} describes a data set of your own: leave it out, or use generic")
     layout, outer = LAYOUTS[name], Path(folder)
     try:
         if not outer.is_dir():
             raise InputError(f"{folder}: no such folder: give the one that holds {layout.contents}")
-        root = outer / name if (outer / name).is_dir() else outer
+        root = outer / name if not given and (outer / name).is_dir() else outer
         listing = _listing(root)
-        places = layout.find(root)
+        places = generic.describe(root, **given) if given else layout.find(root)
     except OSError as error:
         raise InputError(unreadable(error)) from None
     if not places:
         raise InputError(f"{root}: holds no scene of {name}: looked for {layout.contents}, found {listing}")
-    return Dataset(name, root, places, layout)
+    if layout is not generic.LAYOUT:
+        return Dataset(name, root, places, layout)
+    own = layout._replace(measure=generic.measure(places))
+    return Dataset(name, root, places, own, generic.files_of(places.values()))
 
 
 def score(name: str, scene: Scene, disparity: Map, confidence: Map | None = None) -> Scores:

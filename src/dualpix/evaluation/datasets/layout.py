@@ -4,7 +4,7 @@ A data set is a module of this package that defines ``LAYOUT``, a `Layout`. The 
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
     contents : str
         What its folder holds, in words, for error messages.
     find : callable
-        ``find(folder)`` returns the folder of each scene, or the common start of its files, by name.
+        ``find(folder)`` returns the place of each scene by name: its folder, or the common start of its files.
     read : callable
         ``read(name, place)`` reads one scene that `find` has found.
     score : callable
@@ -45,8 +45,8 @@ class Layout(NamedTuple):
     """
 
     contents: str
-    find: Callable[[Path], dict[str, Path]]
-    read: Callable[[str, Path], Scene]
+    find: Callable[[Path], Mapping[str, Any]]
+    read: Callable[[str, Any], Scene]
     score: Score
     measure: tuple[str, str] = ("proper", "geometric_mean")
     method: str = DEFAULT_PRESET
@@ -63,19 +63,34 @@ class Dataset:
     folder : Path
         The folder that holds the scenes.
     places : dict
-        The folder of each scene, or the common start of its files, by name.
+        The place of each scene by name, as its layout finds and reads it.
     layout : Layout
+    files : frozenset of Path or None
+        All files of the set, resolved, if a user has described them; None if the whole folder belongs to the set.
     """
 
     name: str
     folder: Path
-    places: dict[str, Path]
+    places: Mapping[str, Any]
     layout: Layout
+    files: frozenset[Path] | None = None
 
     @property
     def scenes(self) -> list[str]:
         """The names of the scenes."""
         return list(self.places)
+
+    @property
+    def title(self) -> str:
+        """What reports call it: its name, or the name of its folder if a user has described it."""
+        return self.name if self.files is None else self.folder.resolve().name or self.name
+
+    def owns(self, path: str | os.PathLike[str]) -> bool:
+        """Whether a file belongs to the set and must not be replaced. A link may lead into its folder or out of it."""
+        places = Path(path).resolve(), Path(path).parent.resolve()
+        if self.files is not None:
+            return places[0] in self.files
+        return any(place.is_relative_to(self.folder.resolve()) for place in places)
 
     @property
     def measure(self) -> tuple[str, str]:

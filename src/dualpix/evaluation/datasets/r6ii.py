@@ -8,6 +8,7 @@ from ...errors import InputError
 from ...io import read_image, read_pair
 from ...types import Map
 from ..outcomes import Scene
+from ..truth import unit_range
 from .layout import Image, Layout, affine_scores, by_name, folders_with, one_channel
 
 NEAREST, FARTHEST = 0.1, 10.0  # m; other depths are unknown
@@ -49,11 +50,7 @@ def inverse_depth(depth: Image, shape: tuple[int, int]) -> Map:
         plane = np.asarray(cv2.resize(plane, shape[::-1], interpolation=cv2.INTER_NEAREST))
     metres = plane.astype(np.float32) / (1000 if plane.dtype == np.uint16 else 25.5)
     known = (metres > NEAREST) & (metres < FARTHEST)
-    inverse: Map = np.full(shape, np.nan, np.float32)
-    if known.any():
-        values = 1 / metres[known]
-        inverse[known] = (values - values.min()) / max(float(np.ptp(values)), 1e-6)
-    return inverse
+    return unit_range(np.divide(1, metres, out=np.full(shape, np.nan, np.float32), where=known))
 
 
 LAYOUT = Layout("folders with l.png, r.png and d.png", find, read, affine_scores("proper"))

@@ -39,13 +39,18 @@ class PixelErrors:
 
 
 def pixel_errors(
-    est: npt.ArrayLike, gt: npt.ArrayLike, confidence: npt.ArrayLike | None = None, crop: int = CROP
+    est: npt.ArrayLike,
+    gt: npt.ArrayLike,
+    confidence: npt.ArrayLike | None = None,
+    crop: int = CROP,
+    *,
+    fit_gain: bool = True,
 ) -> PixelErrors:
     """Score a map in pixels against exact disparities.
 
-    One gain per map is fitted first, since blurred views correlate best at a shift that is not quite the distance of
-    their centroids. The gain g minimises the mean of ``|g est - gt|``, by iteratively reweighted least squares. With
-    ``e = g est - gt`` over the pixels with known truth:
+    With `fit_gain` one gain per map is fitted first, since blurred views correlate best at a shift that is not quite
+    the distance of their centroids. The gain g minimises the mean of ``|g est - gt|``, by iteratively reweighted
+    least squares. With ``e = g est - gt`` over the pixels with known truth:
 
     - mae: mean of ``|e|``
     - bad_0_25, bad_1: percentage with ``|e| > 0.25`` or ``|e| > 1``
@@ -65,11 +70,13 @@ def pixel_errors(
         Any number that is larger where the estimate is more reliable. NaN is the least reliable.
     crop : int
         Border that is not scored, in px.
+    fit_gain : bool
+        Fit the gain. Without it, g is 1.
 
     Returns
     -------
     PixelErrors
-        `ause` is None without a confidence.
+        `ause` is None without a confidence, `gain` without a fit.
     """
     estimate, truth = estimate_map(est), real_map("gt", gt)
     same_size(("gt", truth.shape), ("est", estimate.shape))
@@ -82,7 +89,7 @@ def pixel_errors(
     if not known.any():
         raise InputError("gt has no known pixel to score: check gt and crop")
     found = known & np.isfinite(estimate)
-    gain = fitted_gain(estimate[found], truth[found]) if found.any() else np.nan
+    gain = fitted_gain(estimate[found], truth[found]) if fit_gain and found.any() else 1.0
     signed = gain * estimate - np.where(np.isfinite(truth), truth, 0)
     error = np.abs(signed)
     near = near_edges(truth)
@@ -96,7 +103,7 @@ def pixel_errors(
         edges=split.get("edges"),
         bump=_bump(signed, known & ~near),
         ause=None if trust is None or not found.any() else ause(error[found], trust[found]),
-        gain=gain if found.any() else None,
+        gain=gain if fit_gain and found.any() else None,
         coverage=int(found.sum()) / int(known.sum()),
     )
 

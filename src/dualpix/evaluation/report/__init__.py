@@ -8,9 +8,10 @@ from hashlib import sha256
 from ...io.sidecar import to_json
 from ...render.pages import Html, element, page, part
 from ..outcomes import Comparison
+from ..statistics import differences
 from ._curves import sparsification
 from ._looks import look_at
-from ._ranking import failures, ranking, summary
+from ._ranking import failures, ranking, significance, summary
 from ._scenes import scenes
 
 __all__ = ["report_page"]
@@ -19,12 +20,14 @@ __all__ = ["report_page"]
 def report_page(comparison: Comparison) -> str:
     """The page, which needs no other file.
 
-    It shows the ranking of the methods, the sparsification curves, and all parameters and versions. For every scene it
-    shows the photograph, the ground truth and, for each method, the map, its error and its confidence; pointing at a
-    picture shows the values. Pictures get smaller with their number: 20 scenes of 5 methods stay under 15 MB.
+    It shows the ranking of the methods and which differences are significant, the sparsification curves, and all
+    parameters and versions. For every scene it shows the photograph, the ground truth and, for each method, the map,
+    its error and its confidence; pointing at a picture shows the values. The page stays under 15 MB: pictures get
+    smaller with their number, and when they are as small as can be read, some scenes are listed without pictures.
     """
     ranked = comparison.ranked()
     looks = [look_at(comparison, scene) for scene in comparison.scenes]
+    tests = differences(comparison)
     title = f"Comparison on {comparison.dataset}"
     script = part("line.js") + part("wipe.js") + part("report.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
@@ -32,8 +35,9 @@ def report_page(comparison: Comparison) -> str:
         title,
         element("h1", title),
         element("p", summary(comparison)),
-        ranking(comparison, ranked),
+        ranking(comparison, ranked, tests),
         failures(comparison),
+        significance(comparison, ranked, tests),
         sparsification(comparison, looks, ranked),
         scenes(comparison, looks, ranked),
         _record(comparison, ranked),

@@ -1,10 +1,8 @@
 """Scenes as the page shows them: reduced, with all maps in the unit of the truth and on common colour scales."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from ...types import Map
 from ..metrics.pixels import edge_split, near_edges
@@ -30,7 +28,7 @@ class Maps:
 class Look:
     """A scene, reduced to at most LARGEST pixels a side.
 
-    `outcomes` has all methods that ran, `maps` those that gave a map.
+    `outcomes` has all methods that ran, `maps` those that gave a map. `values_scale` is the scale of truth and maps.
     """
 
     scene: Scene
@@ -39,30 +37,20 @@ class Look:
     weight: Map
     outcomes: dict[str, Outcome]
     maps: dict[str, Maps]
-
-    @cached_property
-    def values_scale(self) -> Scale:
-        """The scale of truth and maps: the range of the truth with a margin, as maps may exceed it."""
-        known = self.truth[np.isfinite(self.truth)]
-        low, high = np.percentile(known, (1, 99)).tolist() if known.size else (0.0, 1.0)
-        room = 0.1 * (high - low) or 0.5
-        return Scale(low - room, high + room)
+    values_scale: Scale
 
     @property
     def error_scale(self) -> Scale:
         """The scale of errors, which is that of all scenes with the same unit."""
         largest = LARGEST_PX if self.scene.in_pixels else LARGEST_SHARE
-        return Scale(-largest, largest, SIGNED, signed=True)
+        return Scale(-largest, largest, SIGNED, "signed")
 
-    def split(self, method: str) -> dict[str, float]:
-        """The mean error of a method near depth edges and away from them, px; empty if the truth is relative."""
+    def splits(self) -> dict[str, dict[str, float]]:
+        """The mean errors near depth edges and away from them by method, px; none if the truth is relative."""
         if not self.scene.in_pixels:
             return {}
-        return edge_split(np.abs(self.maps[method].error), self._near_edges)
-
-    @cached_property
-    def _near_edges(self) -> npt.NDArray[np.bool_]:
-        return near_edges(self.truth)
+        near = near_edges(self.truth)
+        return {method: edge_split(np.abs(maps.error), near) for method, maps in self.maps.items()}
 
 
 def look_at(comparison: Comparison, scene: Scene) -> Look:
@@ -80,7 +68,15 @@ def look_at(comparison: Comparison, scene: Scene) -> Look:
         confidence = None if outcome.confidence is None else sampled(outcome.confidence, shape)
         maps[method] = Maps(values, values - truth, confidence)
     view = scene.left if scene.guide is None else scene.guide
-    return Look(scene, shrunk(view, shape), truth, weight, outcomes, maps)
+    return Look(scene, shrunk(view, shape), truth, weight, outcomes, maps, _scale_of(truth))
+
+
+def _scale_of(truth: Map) -> Scale:
+    """The range of the truth with a margin, as maps may exceed it."""
+    known = truth[np.isfinite(truth)]
+    low, high = np.percentile(known, (1, 99)).tolist() if known.size else (0.0, 1.0)
+    room = 0.1 * (high - low) or 0.5
+    return Scale(low - room, high + room)
 
 
 def gain(comparison: Comparison, outcome: Outcome) -> np.float32:

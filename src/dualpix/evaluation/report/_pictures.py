@@ -4,7 +4,7 @@ import math
 import struct
 import zlib
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,21 +16,27 @@ Image = npt.NDArray[np.uint8]
 
 STEPS = 252  # between 253 colours; with the grey of invalid pixels they fit into a palette of 8 bits
 GREY = 128  # of invalid pixels
-SIGNED = ((16, 48, 128), (86, 150, 214), (247, 247, 247), (236, 132, 84), (138, 20, 30))  # RGB, lowest to highest
+# RGB, lowest to highest. White is good in both: no error, a sure pixel. Red is bad in one and never used in the other.
+RAMPS = {
+    "signed": ((16, 48, 128), (86, 150, 214), (247, 247, 247), (236, 132, 84), (138, 20, 30)),
+    "sure": ((20, 0, 40), (22, 72, 84), (40, 140, 96), (150, 205, 130), (247, 247, 247)),
+}
 JPEG_QUALITY = 82
+
+Colours = Literal["plain", "signed", "sure"]
 
 
 class Scale(NamedTuple):
     """A colour scale: the values of the first and the last colour, and the number of steps between them.
 
-    `steps` must divide STEPS. Fewer steps make smaller files. The colours are those of previews, or with `signed` blue
-    below the middle, white there and red above.
+    `steps` must divide STEPS. Fewer steps make smaller files. The colours are those of previews (plain); blue below the
+    middle, white there and red above (signed); or from dark to green to white (sure).
     """
 
     low: float
     high: float
     steps: int = STEPS
-    signed: bool = False
+    colours: Colours = "plain"
 
     @property
     def digits(self) -> int:
@@ -42,12 +48,12 @@ def painted(values: Map, scale: Scale) -> bytes:
     """PNG of the map. Indices of the palette: 0 where NaN, else 1 plus the step."""
     share = (np.clip(values, scale.low, scale.high, dtype=np.float64) - scale.low) / (scale.high - scale.low)
     step = np.rint(np.nan_to_num(share) * scale.steps) * (STEPS // scale.steps)
-    return _indexed_png(np.where(np.isnan(values), 0, step + 1).astype(np.uint8), scale.signed)
+    return _indexed_png(np.where(np.isnan(values), 0, step + 1).astype(np.uint8), scale.colours)
 
 
-def ramp(signed: bool = False) -> bytes:
+def ramp(colours: Colours = "plain") -> bytes:
     """PNG of all colours in one row, from low to high."""
-    return _indexed_png(np.arange(1, STEPS + 2, dtype=np.uint8)[None], signed)
+    return _indexed_png(np.arange(1, STEPS + 2, dtype=np.uint8)[None], colours)
 
 
 def shrunk(image: npt.NDArray[Any], shape: tuple[int, int]) -> Image:
@@ -67,23 +73,23 @@ def photograph(image: Image) -> bytes:
 
 
 @cache
-def _palette(signed: bool) -> bytes:
+def _palette(colours: Colours) -> bytes:
     levels = np.arange(STEPS + 1, dtype=np.float32)
-    if signed:
-        marks = np.linspace(0, STEPS, len(SIGNED))
-        channels = (np.rint(np.interp(levels, marks, channel)) for channel in zip(*SIGNED, strict=True))
-        colours = np.stack([*channels], axis=1).astype(np.uint8)
+    if colours == "plain":
+        table = preview(levels[None], 0, STEPS)[0, : STEPS + 1]
     else:
-        colours = preview(levels[None], 0, STEPS)[0, : STEPS + 1]
-    return bytes([GREY] * 3) + colours.tobytes()
+        marks = np.linspace(0, STEPS, len(RAMPS[colours]))
+        channels = (np.rint(np.interp(levels, marks, channel)) for channel in zip(*RAMPS[colours], strict=True))
+        table = np.stack([*channels], axis=1).astype(np.uint8)
+    return bytes([GREY] * 3) + table.tobytes()
 
 
-def _indexed_png(levels: Image, signed: bool) -> bytes:
+def _indexed_png(levels: Image, colours: Colours) -> bytes:
     """PNG with the palette, which OpenCV cannot write. Rows use filter 2 of PNG: the difference to the row above."""
     height, width = levels.shape
     rows = np.insert(np.diff(levels, axis=0, prepend=np.uint8(0)), 0, 2, axis=1)
     squeeze = zlib.compressobj(strategy=zlib.Z_RLE)  # files as small as at the slowest level, 30 times as fast
     data = squeeze.compress(rows.tobytes()) + squeeze.flush()
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)  # 8 bits, indexed
-    chunks = (b"IHDR" + header, b"PLTE" + _palette(signed), b"IDAT" + data, b"IEND")
+    chunks = (b"IHDR" + header, b"PLTE" + _palette(colours), b"IDAT" + data, b"IEND")
     return b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(f">I{len(c)}sI", len(c) - 4, c, zlib.crc32(c)) for c in chunks)

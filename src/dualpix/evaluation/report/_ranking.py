@@ -2,14 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 from ...render.pages import Html, element, joined, scroll_box
 from .. import tables
 from ..outcomes import OF_COVERED, Comparison
-from ..tables import SCORES, Score, partial_note, protocols
+from ..statistics import LEVEL, SIGNIFICANT, Difference, Interval, fewest_scenes, interval, medals
+from ..tables import SCORES, Score, partial_note, protocols, scenes_text
 
 NOTHING = "\N{EN DASH}"
 
@@ -21,6 +22,11 @@ MEANINGS = {
     "ause": "AUSE: how far the confidence is from the order of the errors, 0 is perfect",
     "gain": "gain: factor that was fitted to the truth",
 }
+
+SIGNIFICANCE = """Mean difference of {name}: the method of the row less that of the column, over the scenes that both
+finished. It is bold if it is significant: p below {level:g} in a paired permutation test (random signs of the
+differences per scene, two-sided, corrected for the number of pairs by Holm). A medal goes to a method that is
+significantly better than every comparable one behind it."""
 
 Figures = dict[str, float]
 
@@ -42,6 +48,8 @@ class _Column(NamedTuple):
         By method.
     medians : dict or None
         By method, if they are shown below the figures.
+    intervals : dict or None
+        Intervals of the figures by method, if they are shown below them.
     """
 
     group: str
@@ -51,6 +59,7 @@ class _Column(NamedTuple):
     rivals: list[str]
     figures: Figures
     medians: Figures | None = None
+    intervals: dict[str, Interval | None] | None = None
 
 
 def summary(comparison: Comparison) -> str:
@@ -61,39 +70,77 @@ def summary(comparison: Comparison) -> str:
     return f"{methods} on {scenes}, {order}; averaged over the scenes."
 
 
-def ranking(comparison: Comparison, ranked: list[str]) -> Html:
+def ranking(comparison: Comparison, ranked: list[str], tests: Sequence[Difference]) -> Html:
     """The table of all methods, best first."""
     counts = {method: len(comparison.finished(method)) for method in ranked}
     complete = [method for method in ranked if counts[method] == max(counts.values())]
-    columns = list(_columns(comparison, ranked, complete))
+    columns = list(_columns(comparison, ranked))
+    given = medals(comparison, tests)
     rows = (
         element(
             "tr",
-            element("td", str(place), data_value=place),
+            element("td", _medal(place, given.get(method)), data_value=place),
             element("th", method, _mark(comparison, method), scope="row", data_value=method),
             *(_cell(column, method) for column in columns),
         )
         for place, method in enumerate(ranked, 1)
     )
     note = "Large figures are means over the scenes (memory: the maximum), small ones medians. The best are bold."
+    if any(any((column.intervals or {}).values()) for column in columns):
+        note += f" In brackets: the {100 * LEVEL:g} % interval of the mean (bootstrap over the scenes)."
     if len(complete) < len(ranked):
         note += " Methods that failed on some scenes come last, because their figures are over fewer scenes."
     if any(map(comparison.partial, ranked)):
         note += f" A method so marked {partial_note(comparison)}."
-    table = element("table", _head(columns), element("tbody", *rows), class_="ranking")
+    table = element("table", _head(columns), element("tbody", *rows), class_="ranking sortable")
     shown = {score for scores in protocols(comparison).values() for score in scores}
     meanings = "; ".join(text for score, text in MEANINGS.items() if score in shown)
     notes = (element("p", text, class_="quiet") for text in (note, f"{meanings}.") if text != ".")
     return joined(scroll_box(table, "methods, ranked"), *notes)
 
 
+def significance(comparison: Comparison, ranked: list[str], tests: Sequence[Difference]) -> Html:
+    """A table of all pairs of methods: how sure it is that one is better. Empty for one method."""
+    if not tests:
+        return Html()
+    found = {(each.first, each.second): each for each in tests}
+    measure = comparison.measure[1]
+
+    def cell(method: str, other: str) -> Html:
+        each = found.get((method, other))
+        if each is None or math.isnan(each.mean):
+            return element("td", NOTHING if each else "")
+        p = element("small", f"p {probability(each.p)}")
+        text = score_number(measure, each.mean)
+        return element("td", element("b", text) if each.p < SIGNIFICANT else text, p)
+
+    heads = (element("th", name, scope="col") for name in ("better less worse", *ranked[1:]))
+    rows = (
+        element("tr", element("th", name, scope="row"), *(cell(name, other) for other in ranked[1:]))
+        for name in ranked[:-1]
+    )
+    table = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), class_="tests")
+    fewest, scenes = fewest_scenes(len(ranked)), max(each.scenes for each in tests)
+    few = f" With {_count(scenes, 'scene')} no difference can be: that takes {fewest}." if scenes < fewest else ""
+    return element(
+        "section",
+        element("h2", "Which differences are significant"),
+        element("p", SIGNIFICANCE.format(name=score_name(measure), level=SIGNIFICANT) + few),
+        scroll_box(table, "differences of methods"),
+    )
+
+
+def probability(p: float) -> str:
+    """A p-value as text."""
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
 def failures(comparison: Comparison) -> Html:
-    """Scenes that were skipped and methods that failed, each with its reason."""
+    """Scenes that were skipped and methods that failed, each with its reason. Equal reasons stand once."""
     skipped = (joined(element("b", scene), f" was left out: {why}") for scene, why in comparison.skipped.items())
     failed = (
-        joined(element("b", each.method), " failed on ", element("b", each.scene), f": {each.error}")
-        for each in comparison.outcomes
-        if each.error is not None
+        joined(element("b", each.method), " failed on ", element("b", scenes_text(each.scenes, "")), f": {each.error}")
+        for each in tables.failures(comparison)
     )
     items = [element("li", text) for text in (*skipped, *failed)]
     if not items:
@@ -106,10 +153,15 @@ def score_name(score: str) -> str:
     return _shown(score).label.partition(",")[0]
 
 
+def score_number(score: str, value: float) -> str:
+    """The value of a score with the decimals that suit it."""
+    return number(value, _shown(score).digits)
+
+
 def score_text(score: str, value: float) -> str:
     """The name of a score, its value with the decimals that suit it, and its unit."""
     name, _, unit = _shown(score).label.partition(", ")
-    return f"{name} {number(value, _shown(score).digits)} {unit}".rstrip()
+    return f"{name} {score_number(score, value)} {unit}".rstrip()
 
 
 def number(value: float, digits: int) -> str:
@@ -125,29 +177,35 @@ def _shown(score: str) -> Score:
     return SCORES.get(score, Score(score, score, 4))
 
 
+def _medal(place: int, medal: str | None) -> Html:
+    if medal is None:
+        return joined(str(place))
+    return element("span", str(place), class_=f"medal {medal}", title=f"{medal}: better than all behind, significantly")
+
+
 def _mark(comparison: Comparison, method: str) -> Html:
     if not comparison.partial(method):
         return Html()
     return element("small", f"{'' if comparison.measure[1] in OF_COVERED else 'RMSE '}scored on what it covers")
 
 
-def _columns(comparison: Comparison, ranked: list[str], complete: list[str]) -> Iterator[_Column]:
+def _columns(comparison: Comparison, ranked: list[str]) -> Iterator[_Column]:
     """The columns: scores, with the measure and its protocol first; then coverage, time, memory and scenes."""
     every = ((protocol, score) for protocol, scores in protocols(comparison).items() for score in scores)
     found = [each for each in every if each[1] != "coverage"]
     measure = comparison.measure
-    whole = [method for method in complete if not comparison.partial(method)]
-    equals = whole if measure[1] in OF_COVERED else complete
+    equals = comparison.rivals()
     for protocol, score in sorted(found, key=lambda column: (column[0] != measure[0], column[0], column != measure)):
         _, label, digits, better = _shown(score)
         best = {"lower": min, "higher": max, "neither": None}[better]
-        rivals = whole if score in OF_COVERED else equals
+        rivals = comparison.rivals(score)
         means, medians = (
             {method: statistic(method, protocol, score) for method in ranked}
             for statistic in (comparison.mean, comparison.median)
         )
         if (protocol, score) == measure:
-            yield _Column(protocol, label, digits, best, rivals, means)
+            intervals = {method: interval(comparison.values(method, protocol, score)) for method in ranked}
+            yield _Column(protocol, label, digits, best, rivals, means, intervals=intervals)
             yield _Column(protocol, "its median", digits, best, rivals, medians)
         else:
             yield _Column(protocol, label, digits, best, rivals, means, medians)
@@ -184,4 +242,6 @@ def _cell(column: _Column, method: str) -> Html:
 
     value = column.figures[method]
     small = element("small", figure(column.medians)) if column.medians else ""
+    if column.intervals and (ends := column.intervals[method]) is not None:
+        small = element("small", "[{}, {}]".format(*(number(end, column.digits) for end in ends)))
     return element("td", figure(column.figures), small, data_value=value if math.isfinite(value) else None)

@@ -25,7 +25,7 @@ function value(image, u, v) {
   return (found === 0 ? below : found === 1 ? above : "") + text;
 }
 
-for (const scene of document.querySelectorAll(".scene")) {
+function ready(scene) {
   const box = scene.querySelector(".wipe"), stage = box.querySelector(".stage"), second = box.querySelector(".second");
   const cells = scene.querySelectorAll("td[data-of]"), caption = scene.querySelector("caption");
   let [u, v] = [0.5, 0.5];
@@ -62,19 +62,35 @@ for (const scene of document.querySelectorAll(".scene")) {
   });
 }
 
+// Scenes of a long report are made when they come into the window or near its lower end. None is made above it, since
+// that would move what a link has just led to.
+const near = new IntersectionObserver(found => {
+  for (const {isIntersecting, target} of found) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    const kept = target.querySelector("template");
+    kept.replaceWith(kept.content);
+    target.classList.remove("lazy");
+    ready(target);
+  }
+}, {rootMargin: "0px 0px 600px 0px"});
+for (const scene of document.querySelectorAll(".scene"))
+  if (scene.classList.contains("lazy")) near.observe(scene); else ready(scene);
+
 function compare(a, b) {
   return isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b;
 }
 
-for (const [column, head] of document.querySelectorAll(".ranking thead tr:last-child th").entries())
-  head.firstElementChild.addEventListener("click", () => {
-    const order = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
-    for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", order);
-    const body = head.closest("table").tBodies[0], key = row => row.children[column].dataset.value;
-    const rows = [...body.rows], known = rows.filter(row => key(row) !== undefined);
-    known.sort((a, b) => (order === "ascending" ? 1 : -1) * compare(key(a), key(b)));
-    body.append(...known, ...rows.filter(row => key(row) === undefined));
-  });
+for (const table of document.querySelectorAll(".sortable"))
+  for (const [column, head] of table.querySelectorAll("thead tr:last-child th").entries())
+    head.firstElementChild.addEventListener("click", () => {
+      const order = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+      for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", order);
+      const body = table.tBodies[0], key = row => row.children[column].dataset.value;
+      const rows = [...body.rows], known = rows.filter(row => key(row) !== undefined);
+      known.sort((a, b) => (order === "ascending" ? 1 : -1) * compare(key(a), key(b)));
+      body.append(...known, ...rows.filter(row => key(row) === undefined));
+    });
 
 addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details")) fold.open = true; });
