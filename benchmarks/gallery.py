@@ -2,8 +2,9 @@
 
     python benchmarks/gallery.py -o docs
 
-Writes one strip for each of five scenes: the left view, the map of the default preset, the truth, and the photo with the nearest or the
-farthest thing in focus. Prints the table of all scenes. Truth and map share their colours: red is near.
+Writes one strip for each of five scenes: the left view, the map of the default preset, the truth, and the photo with
+the nearest or the farthest thing in focus. Prints the table of all scenes. Truth and map share their
+colours: red is near.
 """
 
 import argparse

@@ -35,8 +35,8 @@ assert np.array_equal(maps[1], maps[2])
 # %% [markdown]
 # ## Memory
 #
-# `mem_limit` is in GB, beside the views. A pair that needs more is refused at once, before any work. The message has the
-# estimate. Every mistake of an input is an `InputError` with one sentence; anything else is a bug of ours.
+# `mem_limit` is in GB, beside the views. A pair that needs more is refused at once, before any work. The message has
+# the estimate. Every mistake of an input is an `InputError` with one sentence; anything else is a bug of ours.
 
 # %%
 try:

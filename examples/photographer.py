@@ -7,7 +7,7 @@
 # %%
 from dualpix.scenes.files import write_scenes
 
-write_scenes("shots", count=3, seed=7, size=(480, 336))  # shots/002/l.png, r.png and the true disparity, d.npy
+write_scenes("shots", count=1, seed=5, size=(400, 280))  # shots/000/l.png, r.png and the true disparity, d.npy
 
 # %% [markdown]
 # ## Depth
@@ -20,7 +20,7 @@ import numpy as np
 
 import dualpix
 
-result = dualpix.disparity("shots/002/l.png", "shots/002/r.png", filter="guided")
+result = dualpix.disparity("shots/000/l.png", "shots/000/r.png", filter="guided")
 near, far = np.percentile(result.disparity, (99, 1))
 print(f"disparities from {far:.2f} px (far) to {near:.2f} px (near)")
 for sentence in result.warnings:
@@ -29,15 +29,15 @@ for sentence in result.warnings:
 # %% [markdown]
 # ## Another focus
 #
-# `focus=(x, y)` makes the thing at that pixel sharp. `aperture` is the diameter of the opening, relative to the lens that
-# took the photo: with 4, a photo taken at f/4 looks as if taken at f/1.
+# `focus=(x, y)` makes the thing at that pixel sharp. `aperture` is the diameter of the opening, relative to the lens
+# that took the photo: with 4, a photo taken at f/4 looks as if taken at f/1.
 
 # %%
 import cv2
 
 sure = np.where(result.confidence > 0.5, result.disparity, -np.inf)
 y, x = np.unravel_index(np.argmax(sure), sure.shape)  # the nearest thing that is certain
-new = dualpix.render.refocus("shots/002/l.png", result.disparity, focus=(int(x), int(y)), aperture=4)
+new = dualpix.render.refocus("shots/000/l.png", result.disparity, focus=(int(x), int(y)), aperture=4)
 cv2.imwrite("refocused.png", new[..., ::-1] if new.ndim == 3 else new)  # OpenCV wants blue first
 
 # %% [markdown]

@@ -37,7 +37,9 @@ def auto(left, right):
 
 def blocks(left, right, reach=8, window=15):
     """The shift with the lowest sum of absolute differences, refined by a parabola."""
-    grey = [view.astype(np.float32) if view.ndim == 2 else view.mean(axis=2, dtype=np.float32) for view in (left, right)]
+    grey = [
+        view.astype(np.float32) if view.ndim == 2 else view.mean(axis=2, dtype=np.float32) for view in (left, right)
+    ]
     shifts = np.arange(-reach, reach + 1)
     costs = np.stack([cv2.blur(np.abs(grey[0] - np.roll(grey[1], d, axis=1)), (window, window)) for d in shifts])
     best = np.clip(costs.argmin(axis=0), 1, len(shifts) - 2)
@@ -83,6 +85,6 @@ print(f"blocks - auto: {difference.mean():.3f} px on average, 95 % of the draws 
 # ## The same by one command
 #
 # The rendered folder is of the kind `simulated`. With your function in a file `own.py`, `dualpix evaluate scenes
-# --dataset simulated --method auto --method own:blocks --report report.html` runs both in processes of their own, measures
-# time and memory, keeps finished maps, and writes a page with all maps and errors. [Scoring](../docs/scoring.md) has the
-# other kinds of folders.
+# --dataset simulated --method auto --method own:blocks --report report.html` runs both in processes of their own,
+# measures time and memory, keeps finished maps, and writes a page with all maps and errors.
+# [Scoring](../docs/scoring.md) has the other kinds of folders.

@@ -24,7 +24,7 @@ PAGES = {
     **{f"examples/{path.name}": f"examples/{path.stem}.md" for path in sorted(ROOT.glob("examples/*.py"))},
 }
 HOMES = {uri: home for home, uri in PAGES.items()}
-LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -38,17 +38,24 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for home, uri in PAGES.items():
         text = (ROOT / home).read_text(encoding="utf-8")
         files.append(File.generated(config, uri, content=page_of(text, home) if home.endswith(".py") else text))
-    named = set(_uris(config.nav))
+    named = _names(config.nav)
     more = [file.src_uri for file in files.documentation_pages() if file.src_uri not in named]
     if more:
         config.nav.append({"More": more})
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Turn links of the repository into links of the site."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """Turn links of the repository into links of the site. A link that shows a file name gets the name of its page."""
     here = page.file.src_uri
-    home = HOMES.get(here, f"docs/{here}")
-    return LINK.sub(lambda found: f"]({link(found[1], home, here)}{found[2] or ''})", markdown)
+    home, names = HOMES.get(here, f"docs/{here}"), _names(config.nav)
+
+    def replace(found: re.Match[str]) -> str:
+        text, target, anchor = found[1], found[2], found[3] or ""
+        there = link(target, home, here)
+        uri = posixpath.normpath(posixpath.join(posixpath.dirname(here), there))
+        return f"[{names.get(uri, text) if text == target else text}]({there}{anchor})"
+
+    return LINK.sub(replace, markdown)
 
 
 def link(target: str, home: str, here: str) -> str:
@@ -76,8 +83,10 @@ def equation(source: str, *_: Any, **__: Any) -> str:
     return f'<div class="math">{convert(source.strip(), display="block")}</div>'
 
 
-def _uris(nav: Any) -> list[str]:
-    """The pages that a navigation names."""
-    if isinstance(nav, str):
-        return [nav]
-    return [uri for each in (nav.values() if isinstance(nav, dict) else nav) for uri in _uris(each)]
+def _names(nav: Any) -> dict[str, str]:
+    """The pages of a navigation, and what it calls them."""
+    names: dict[str, str] = {}
+    for entry in nav:
+        for name, inner in entry.items() if isinstance(entry, dict) else ():
+            names.update({inner: name} if isinstance(inner, str) else _names(inner))
+    return names
