@@ -2,7 +2,7 @@
 
     python benchmarks/gallery.py -o docs
 
-Writes one strip for each of five scenes: the left view, the map of the default preset, the truth, and the photo with
+Writes one picture for each of five scenes: the left view, the map of the default preset, the truth, and the photo with
 the nearest or the farthest thing in focus. Prints the table of all scenes. Truth and map share their
 colours: red is near.
 """
@@ -24,10 +24,11 @@ from dualpix.scenes.files import write_scenes
 SEED, COUNT, SIZE = 7, 12, (640, 448)
 SHOWN = ("001", "002", "005", "007", "008")  # 008 is the worst of all
 APERTURE = 3.0
+WIDTH = 344  # px, of one picture
 
 
-def strip(folder: Path, near: bool) -> tuple[np.ndarray, str]:
-    """The pictures of a scene side by side, and its row of the table."""
+def sheet(folder: Path, near: bool) -> tuple[np.ndarray, str]:
+    """The four pictures of a scene, and its row of the table."""
     pair, truth = dualpix.read_pair(folder / "l.png", folder / "r.png"), dualpix.read_map(folder / "d.npy")
     found = dualpix.disparity(pair.left, pair.right, filter="guided")
     plain = dualpix.disparity(pair.left, pair.right)
@@ -42,7 +43,8 @@ def strip(folder: Path, near: bool) -> tuple[np.ndarray, str]:
         f"{'near' if near else 'far'} in focus, aperture {APERTURE:g}": view(refocused),
     }
     row = f"| {folder.name} | {low:.1f} to {high:.1f} | {score.mae:.3f} | {score.bad_1:.1f} | {score.ause:.2f} |"
-    return np.hstack([framed(image, title) for title, image in pictures.items()])[:, :-GAP], row
+    tiles = [framed(image, title, WIDTH) for title, image in pictures.items()]
+    return np.vstack([np.hstack(tiles[:2]), np.hstack(tiles[2:])])[:, :-GAP], row
 
 
 def main(argv: list[str]) -> int:
@@ -54,7 +56,7 @@ def main(argv: list[str]) -> int:
         write_scenes(folder, COUNT, SEED, SIZE)
         for number in range(COUNT):
             name = f"{number:03}"
-            picture, row = strip(Path(folder, name), near=number % 2 == 0)
+            picture, row = sheet(Path(folder, name), near=number % 2 == 0)
             print(row)
             if name in SHOWN:
                 coded = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1]

@@ -69,7 +69,11 @@ def test_site_shows_what_other_readers_of_markdown_show(site, page):
 
 @pytest.mark.parametrize(
     ("link", "message"),
-    [("gone.md", "target is not found"), ("method.md#gone", "does not contain an anchor"), ("../src", "unrecognized relative link")],
+    [
+        ("gone.md", "target is not found"),
+        ("method.md#gone", "does not contain an anchor"),
+        ("../src", "unrecognized relative link"),
+    ],
 )
 def test_broken_links_fail(tmp_path, link, message):
     (tmp_path / "docs").mkdir()

@@ -24,6 +24,8 @@ PAGES = {
     **{f"examples/{path.name}": f"examples/{path.stem}.md" for path in sorted(ROOT.glob("examples/*.py"))},
 }
 HOMES = {uri: home for home, uri in PAGES.items()}
+PUBLIC = set(re.findall(r"^::: (dualpix\.[\w.]+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE))
+NAMED = re.compile(r"<code>(dualpix\.[\w.]+)</code>(?!</a>)")
 LINK = re.compile(r"\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -56,6 +58,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
         return f"[{names.get(uri, text) if text == target else text}]({there}{anchor})"
 
     return LINK.sub(replace, markdown)
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Link public names of the package, such as `dualpix.disparity`, to the reference."""
+    there = posixpath.relpath("api.html", posixpath.dirname(page.file.src_uri) or ".")
+    return NAMED.sub(lambda name: f'<a href="{there}#{name[1]}">{name[0]}</a>' if name[1] in PUBLIC else name[0], html)
 
 
 def link(target: str, home: str, here: str) -> str:
