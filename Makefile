@@ -18,7 +18,7 @@ TOOLS := build/tools/bin
 # The Pythons that make wheel tries; those that are not here are named and left out.
 PYTHONS ?= 3.10 3.11 3.12 3.13 3.14
 
-.PHONY: demo test lint bench fuzz sanitize sanitize-smoke $(SANITIZERS:%=sanitize-%) audit test-lowest soak wheel \
+.PHONY: demo test lint docs bench fuzz sanitize sanitize-smoke $(SANITIZERS:%=sanitize-%) audit test-lowest soak wheel \
   wheel-aarch64 wheels clean
 .SECONDARY:
 
@@ -33,6 +33,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Strict: a broken link fails. Nothing comes from the net, neither when it is built nor when it is read.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "Open build/site/index.html."
 
 bench: $(VENV)/.dev
 	$(BIN)/dualpix bench
