@@ -81,7 +81,7 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(other, preset, changes):
     used = found.above * 2**20 / 4 / views[0][..., 0].size
     settings = {name: value for name, value in changes.items() if name != "mask_occluded"}
     params = dualpix.preset(preset).replace(**settings)
-    scales = len(passes_of(params.iterations, views[0].shape[:2]))
+    scales = len(passes_of(params, views[0].shape[:2]))
     asked = method_of(params).floats_per_pixel(scales, "mask_occluded" in changes)
     asked *= changes.get("pixel_aspect", 1)
     fixed = 2.6e6 / 4 / views[0][..., 0].size  # what does not grow with the pair
@@ -91,7 +91,7 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(other, preset, changes):
 def allows(limit, shape, **changes):
     try:
         params = dualpix.preset("auto").replace(**changes)
-        scales = len(passes_of(params.iterations, shape))
+        scales = len(passes_of(params, shape))
         check_memory("left", Frame(shape), method_of(params).floats_per_pixel(scales, False), limit)
     except dualpix.InputError:
         return False
@@ -101,7 +101,7 @@ def allows(limit, shape, **changes):
 def test_one_scale_needs_more_than_several_found_or_asked_for():
     """To find its range, a single scale keeps 16 maps instead of 10, of 4 bytes a pixel, beside 0.03 GB."""
     small, large = (250, 250), (1000, 2000)
-    assert [len(passes_of("auto", shape)) for shape in (small, large)] == [1, 4]
+    assert [len(passes_of(dualpix.preset("auto"), shape)) for shape in (small, large)] == [1, 4]
     assert not allows(0.0328, small)
     assert allows(0.0341, small)
     assert allows(0.0328, small, iterations=(4, 4))

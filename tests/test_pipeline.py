@@ -456,8 +456,12 @@ def test_clipped_highlights_spoil_nothing_around_them():
     [((512, 768), 3), ((1512, 2016), 4), ((2940, 5180), 5), ((283, 283), 2), ((282, 282), 1), ((40, 60), 1)],
 )
 def test_scales_follow_the_size(shape, scales):
-    assert passes_of("auto", shape) == passes_of("auto", shape[::-1]) == (4,) * scales
-    assert passes_of((3, 2), shape) == (3, 2)
+    auto, stereo = dualpix.preset("auto"), dualpix.preset("stereo")
+    last = 3 if scales > 1 else 4
+    assert passes_of(auto, shape) == passes_of(auto, shape[::-1]) == (*(4,) * (scales - 1), last)
+    assert passes_of(stereo, shape) == (4,) * scales
+    assert passes_of(auto.replace(robust_tau=0.0), shape) == (4,) * scales
+    assert passes_of(auto.replace(iterations=(3, 2)), shape) == (3, 2)
 
 
 @pytest.mark.parametrize(("found", "more"), [((-3, 3), 0), ((-5, 5), 0), ((-6, 2), 1), ((-2, 9), 1)])

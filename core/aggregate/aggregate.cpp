@@ -61,7 +61,7 @@ struct Kind {
   static constexpr int paths = n;  // from row to row: 1 (vertical) or 3 (and both diagonals)
 };
 
-// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2, with D <= 1e30.
+// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2.
 struct Penalty {
   vfloat N, D;
 };
@@ -69,7 +69,7 @@ struct Penalty {
 template <class K>
 DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat dq) {
   if (!K::robust) return {Pw, splat(1.0f)};
-  const vfloat jump = dp - dq, r = min(jump * jump * c.inverse_tau2 + 1.0f, splat(1e15f));
+  const vfloat jump = dp - dq, r = jump * jump * c.inverse_tau2 + 1.0f;
   return {Pw, r * r};
 }
 
@@ -93,10 +93,9 @@ template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
   const vfloat over = K::messages == Messages::exact ? scaled + (Pw.N + kNothing) : max(scaled, splat(1.0f));
-  // This is ratio * A > kNothing without the division; 1e15 avoids underflow.
-  const vint heard = 1e15f * q.A * Pw.N > 1e15f * kNothing * over;
-  const vfloat ratio = select(heard, Pw.N / over, vfloat{});
-  return {ratio * q.A, ratio * q.B};
+  const vfloat ratio = Pw.N / over, A = ratio * q.A;
+  const vint heard = A > kNothing;  // false, too, if D A is infinite times 0
+  return {select(heard, A, vfloat{}), select(heard, ratio * q.B, vfloat{})};
 }
 
 // The message by the published rules (appendix F) for jumps of |vertex_p - vertex_q|.

@@ -12,20 +12,19 @@ namespace {
 
 constexpr int kRows = 32;  // rows of a task
 
-// out = scale * row y of a coarse map on the finer h x w grid. Bilinear: fine pixel x lies at coarse x / 2.
-void upsample_row(const float* coarse, float scale, float* between, float* out, int y, int h, int w) {
-  const int coarse_h = (h + 1) / 2, coarse_w = (w + 1) / 2;
-  const int low = y / 2, high = std::min(low + y % 2, coarse_h - 1);
-  const float *a = coarse + (size_t)low * coarse_w, *b = coarse + (size_t)high * coarse_w;
+// out = scale * the mean of two rows of a coarse map, on a grid twice as fine: fine pixel x lies at coarse x / 2.
+DUALPIX_CLONES void upsample_row(const float* a, const float* b, float scale, float* between, float* out, int w) {
+  const int coarse_w = (w + 1) / 2;
   for (int x = 0; x < coarse_w; ++x) between[x] = 0.5f * (a[x] + b[x]);
   between[coarse_w] = between[coarse_w - 1];
-  for (int x = 0; x < w; ++x) {
-    const int i = x / 2, j = i + x % 2;
-    out[x] = scale * 0.5f * (between[i] + between[j]);
+  for (int x = 0; x < w / 2; ++x) {
+    out[2 * x] = scale * between[x];
+    out[2 * x + 1] = scale * 0.5f * (between[x] + between[x + 1]);
   }
+  if (w % 2) out[w - 1] = scale * between[coarse_w - 1];
 }
 
-void divide_row(float* alpha, float* beta, int w, const float* divisor) {
+DUALPIX_CLONES void divide_row(float* alpha, float* beta, int w, const float* divisor) {
   for (int x = 0; x < w; ++x) {
     alpha[x] /= divisor[x];
     beta[x] /= divisor[x];
@@ -33,13 +32,13 @@ void divide_row(float* alpha, float* beta, int w, const float* divisor) {
 }
 
 // The vertices of the matches. Without texture it is minus infinity, which is never too near.
-void vertex_row(const float* alpha, const float* beta, int w, float* vertex) {
+DUALPIX_CLONES void vertex_row(const float* alpha, const float* beta, int w, float* vertex) {
   constexpr float kNone = -std::numeric_limits<float>::infinity();
   for (int x = 0; x < w; ++x) vertex[x] = alpha[x] > 0 ? -0.5f * beta[x] / alpha[x] : kNone;
 }
 
 // The prior of section 3.4 of the paper, with a bound of its curvature.
-void add_row(float* alpha, float* beta, int w, const float* A, const float* B, float weight, float inverse_limit) {
+DUALPIX_CLONES void add_row(float* alpha, float* beta, int w, const float* A, const float* B, float weight, float inverse_limit) {
   for (int x = 0; x < w; ++x) {
     const float share = weight / (1 + A[x] * inverse_limit);
     alpha[x] += share * A[x];
@@ -48,7 +47,7 @@ void add_row(float* alpha, float* beta, int w, const float* A, const float* B, f
 }
 
 // A pixel with a curvature below Ta keeps its vertex, but almost no weight. The paper (after equation 5) sets beta = 0.
-void invalidate_row(float* alpha, float* beta, int w, float Ta) {
+DUALPIX_CLONES void invalidate_row(float* alpha, float* beta, int w, float Ta) {
   for (int x = 0; x < w; ++x) {
     const float a = alpha[x], b = beta[x];
     const bool ok = a >= Ta;
@@ -76,8 +75,12 @@ void condition(float* alpha, float* beta, int h, int w, const float* divisor, co
           A = prior.A + row, B = prior.B + row;
         } else {
           // Disparities are F = 2 times as large at the finer scale: the same parabola has A / F^2 and B / F.
-          upsample_row(prior.A, 0.25f, fine.between.data(), fine.A.data(), y, h, w);
-          upsample_row(prior.B, 0.5f, fine.between.data(), fine.B.data(), y, h, w);
+          const size_t low = y / 2, high = std::min<size_t>(low + y % 2, (h - 1) / 2), coarse_w = (w + 1) / 2;
+          auto upsample = [&](const float* map, float scale, float* out) {
+            upsample_row(map + low * coarse_w, map + high * coarse_w, scale, fine.between.data(), out, w);
+          };
+          upsample(prior.A, 0.25f, fine.A.data());
+          upsample(prior.B, 0.5f, fine.B.data());
           A = fine.A.data(), B = fine.B.data();
         }
         add_row(alpha + row, beta + row, w, A, B, prior.weight, prior.inverse_limit);

@@ -76,6 +76,14 @@ DUALPIX_CLONES void weigh_five_rows(const float* const rows[5], float* out, int 
     out[x] = (rows[0][x] + rows[4][x] + 4 * (rows[1][x] + rows[3][x]) + 6 * rows[2][x]) * (1.0f / 16);
 }
 
+// Weighs the pixels of a row by 1 4 6 4 1 and keeps every second, count in all.
+DUALPIX_CLONES void halve_row(const float* row, float* out, int count) {
+  for (int i = 0; i < count; ++i) {
+    const float* p = row + 2 * i;
+    out[i] = (p[-2] + p[2] + 4 * (p[-1] + p[1]) + 6 * p[0]) * (1.0f / 16);
+  }
+}
+
 void pyramid_row(const float* in, float* out, float* padded, int y, int h, int w) {
   const float* rows[5];
   for (int k = 0; k < 5; ++k) rows[k] = in + (size_t)mirror(2 * y + k - 2, h) * w;
@@ -85,10 +93,7 @@ void pyramid_row(const float* in, float* out, float* padded, int y, int h, int w
     row[-k] = row[mirror(-k, w)];
     row[w - 1 + k] = row[mirror(w - 1 + k, w)];
   }
-  for (int i = 0; i < (w + 1) / 2; ++i) {
-    const float* p = row + 2 * i;
-    out[i] = (p[-2] + p[2] + 4 * (p[-1] + p[1]) + 6 * p[0]) * (1.0f / 16);
-  }
+  halve_row(row, out, (w + 1) / 2);
 }
 
 // Pixel x of n lies at (x + 1/2) m / n - 1/2 of the m pixels of a grid: t of the way from pixel low to pixel high.

@@ -171,5 +171,5 @@ def expected_gigabytes(shape: tuple[int, int], method: Method, mask_hidden: bool
 
 
 def _floats(shape: tuple[int, int], method: Method, mask_hidden: bool) -> float:
-    scales = len(passes_of(method.params.scales.iterations, shape))
+    scales = len(passes_of(method.params, shape))
     return method.floats_per_pixel(scales, mask_hidden or method.fills_hidden)

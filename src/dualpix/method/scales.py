@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
+from ..params import Params
 from ..types import Flags, Image, Map, Planes
 from .frame import Frame
 
 COARSEST = 200  # px: the coarsest scale has about this side if the number of scales is "auto"
 FARTHEST = 5  # px of the coarsest scale: a range that reaches beyond it asks for one more scale
-PASSES = 4  # passes of aggregation for each scale if "auto"
+PASSES = 4  # passes of aggregation for each scale but the finest if "auto"
 MOST = 8  # scales
 
 
@@ -105,13 +108,20 @@ def halved(planes: Planes, halvings: int, threads: int) -> Planes:
     return planes
 
 
-def passes_of(iterations: tuple[int, ...] | str, shape: tuple[int, int]) -> tuple[int, ...]:
-    """Passes per scale, coarse to fine. "auto": as many scales as make the coarsest about 200 x 200 pixels."""
+def passes_of(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:
+    """Passes per scale, coarse to fine. "auto": as many scales as make the coarsest about 200 x 200 pixels.
+
+    The finest scale starts from what the coarser ones believe: a plain pass and two with the last tau are enough.
+    """
+    iterations = params.scales.iterations
     if not isinstance(iterations, str):
         return iterations
     height, width = shape
     halvings = round(math.log2(math.sqrt(height * width) / COARSEST))
-    return (PASSES,) * min(max(1 + halvings, 1), MOST)
+    scales = min(max(1 + halvings, 1), MOST)
+    taus = np.ravel(params.aggregation.robust_tau)
+    last = min(2 + len(taus), PASSES) if scales > 1 and taus.all() else PASSES
+    return (*(PASSES,) * (scales - 1), last)
 
 
 def deepened(passes: tuple[int, ...], found: tuple[int, int]) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
         lens.check(pair.shape, pair.name("left"), frame.axis)
         method, calib = with_known_range(method, pair.source.get("left"), frame)
-        passes = passes_of(method.params.scales.iterations, pyramid.frame.square_shape)
+        passes = passes_of(method.params, pyramid.frame.square_shape)
         order = None if is_blank else method.find_order(frame.turned(small), run)
         search = Search(limits_in(method.params.scales.range, frame), None, order, method.tile_reach)
     run.scales = len(passes)

@@ -40,7 +40,7 @@ def halvings_of(shape: Shape, params: Params) -> int:
     """
     height, width = shape
     halvings = max(math.ceil(math.log2(max(height * width / WHOLE, 1)) / 2), 1)
-    scales = len(passes_of(params.scales.iterations, (height, width)))
+    scales = len(passes_of(params, (height, width)))
     if scales <= halvings:
         raise ParameterError(
             f"a picture of {width}x{height} pixels as tiles needs {halvings + 1} scales or more, not {scales}: give "

@@ -302,8 +302,9 @@ class Scales(Group):
     iterations: tuple[int, ...] | Literal["auto"] = parameter(
         OrAuto(Several(Whole(1, 64), 1, 8, "1 to 8 values, one per scale")),
         "Passes of the aggregation at each scale, from the smallest picture to the full one. There are as many scales "
-        "as values; each has half the width and height of the next. auto: 4 passes, and as many scales as bring the "
-        "smallest picture to about 200x200 pixels. With messages=exact and robust_tau=0 one pass is enough.",
+        "as values; each has half the width and height of the next. auto: as many scales as bring the smallest picture "
+        "to about 200x200 pixels, and 4 passes at each; at the full size 3 if robust_tau is one value above 0. "
+        "With messages=exact and robust_tau=0 one pass is enough.",
     )
     range: tuple[float, float] | Literal["auto"] = parameter(
         OrAuto(Several(Real(-1e5, 1e5), 2, 2, "min and max, min < max", rising=True)),
