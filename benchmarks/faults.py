@@ -1,6 +1,6 @@
 """What is left after kills, on a full disk, and with two writers. All figures by one command:
 
-    python benchmarks/faults.py [--kills 100] [--writers 200]
+    python benchmarks/faults.py [--kills 100] [--writers 200] [--only evaluate]
 
 It kills `disparity`, `evaluate` and `batch` at random moments, in turn by SIGKILL, SIGTERM and SIGINT. Half of the
 moments are soon after the first temporary file has appeared. Then it lets every call that changes a file fail, one
@@ -12,8 +12,8 @@ after the other: the disk is full, or permission is denied. For every kind of fa
     codes   wrong exit codes (a signal gives 128 and its number, a fault 2), and messages that are not one line
     worst   the longest time from the signal to the end, s
 
-The exit status is 1 if a figure is not as it must be: all 0, and at most 1 s. Linux only: it looks into
-/proc.
+The exit status is 1 if a figure is not as it must be: all 0, and at most 1 s. A command that takes longer is described:
+what each of its threads does, and the load of the machine. Linux only: it looks into /proc.
 """
 
 import argparse
@@ -154,12 +154,26 @@ def killed(case: Case, out: Path, number: int, after: float, when_writing: bool)
             os.killpg(process.pid, number)  # as a terminal does
         else:
             process.send_signal(number)
-    code = process.wait(timeout=60)
+    try:
+        code = process.wait(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"  {case.name} goes on: {activity(process.pid)}", file=sys.stderr, flush=True)
+        code = process.wait(timeout=60)
     seconds = time.monotonic() - start
     assert process.stderr is not None
     with process.stderr:
         os.set_blocking(process.stderr.fileno(), False)  # processes that live a little longer may have it open
         return code, seconds, (process.stderr.read() or b"").decode()
+
+
+def activity(process: int) -> str:
+    """The load of the machine, and what the threads of a process do: their states, and where the system has them."""
+    threads = []
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        with suppress(OSError):
+            state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
+            threads.append(f"{state} {(thread / 'wchan').read_text()}")
+    return f"load {os.getloadavg()[0]:.1f}, threads {', '.join(threads)}"
 
 
 def has_begun(process: int) -> bool:
@@ -405,13 +419,20 @@ def make_scenes(folder: Path, count: int, size: str) -> Path:
 
 
 def run_all(
-    count: int, rounds: int, place: Path, codes: tuple[int, ...] = (errno.ENOSPC, errno.EACCES)
+    count: int,
+    rounds: int,
+    place: Path,
+    codes: tuple[int, ...] = (errno.ENOSPC, errno.EACCES),
+    only: str | None = None,
 ) -> Iterator[Tally]:
-    """Yield all figures, kind by kind."""
+    """Yield all figures, kind by kind; or those of the kills of one command."""
     small = make_scenes(place / "small", 1, "96x72")
     if count:
         for case in cases(make_scenes(place / "scenes", SCENES, "640x448")):
-            yield from kills(case, count, place)
+            if only in (None, case.name):
+                yield from kills(case, count, place)
+    if only:
+        return
     disparity, evaluate, batch = cases(small)
     for code in codes:
         for existing in (False, True):
@@ -428,13 +449,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100, help="kills of each command (default 100)")
     parser.add_argument("--writers", type=int, default=200, help="rounds of two writers (default 200)")
+    parser.add_argument("--only", choices=["disparity", "evaluate", "batch"], help="only the kills of this command")
     parser.add_argument("--seed", type=int, default=0, help="of the random moments (default 0)")
     args = parser.parse_args()
     random.seed(args.seed)
     good = True
     print(f"{'':34} {'tries':>5} {'strays':>6} {'torn':>5} {'codes':>5} {'worst':>6}")
     with tempfile.TemporaryDirectory() as folder:
-        for tally in run_all(args.kills, args.writers, Path(folder)):
+        for tally in run_all(args.kills, args.writers, Path(folder), only=args.only):
             print(tally, flush=True)
             for note in tally.notes[:5]:
                 print(f"  {note.strip()}", file=sys.stderr)

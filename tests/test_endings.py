@@ -171,6 +171,42 @@ def test_a_command_ends_even_if_it_is_stubborn(views, tmp_path, number, code, sa
     assert os.listdir(out) == []
 
 
+LOST = """
+import os, signal, time
+import dualpix.io
+from dualpix.cli import run
+
+class Signal:
+    def __del__(self):  # Python drops exceptions here, and in the finalizers of its import
+        signal.raise_signal(signal.SIGINT)
+
+def install(number, handler, install=signal.signal):
+    before = install(number, handler)
+    if number == signal.SIGTERM and os.environ["WHEN"] == "at once":
+        Signal()
+    return before
+
+def work_on(_):
+    if os.environ["WHEN"] == "later":
+        Signal()
+    time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may run where it is ignored
+signal.signal = install
+dualpix.io.encode_preview = work_on
+run()
+"""
+
+
+@pytest.mark.parametrize("when", ["at once", "later"])
+def test_a_signal_that_python_drops_ends_the_command_all_the_same(views, tmp_path, when):
+    command = [sys.executable, "-c", LOST, "disparity", str(views / "l.png"), str(views / "r.png")]
+    command += ["-o", str(tmp_path / "map.tiff"), "--preview", str(tmp_path / "map.png")]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "WHEN": when}, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"error: interrupted\n")
+    assert os.listdir(tmp_path) == ["views"]
+
+
 def test_nohup_is_respected(views, tmp_path):
     def ignore():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)

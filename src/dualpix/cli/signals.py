@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -26,14 +27,15 @@ class Stopped(KeyboardInterrupt):
 
 def stop_on_signals() -> None:
     """Let SIGINT, SIGTERM and SIGHUP end the command. What the user ignores, as nohup does, stays ignored."""
-    for number in SIGNALS:
-        if signal.getsignal(number) not in (signal.SIG_IGN, None):
-            signal.signal(number, _stop)
-    if os.name == "posix":
+    if os.name == "posix":  # first, so that no signal is lost
         ours, theirs = os.pipe()
         os.set_blocking(theirs, False)
         signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)  # gets the number of every signal at once
         threading.Thread(target=_watch, args=(ours,), daemon=True).start()
+        sys.unraisablehook = _lost
+    for number in SIGNALS:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, _stop)
 
 
 def has_stopped() -> bool:
@@ -49,7 +51,7 @@ def exit_code() -> int:
         if number not in _told:
             with suppress(OSError):
                 click.echo(f"error: {said}", err=True)
-            _told.extend(_came[:1])
+            _told.append(number)
         _telling.release()
     return 128 + number
 
@@ -65,6 +67,12 @@ def _stop(number: int, frame: FrameType | None) -> None:
     if not _came:  # else it is ending, and nothing disturbs that
         _came.append(number)
         raise Stopped
+
+
+def _lost(what: sys.UnraisableHookArgs) -> None:
+    """Python drops exceptions in finalizers; its import has some. Nothing is said then: `_watch` ends the command."""
+    if not isinstance(what.exc_value, Stopped):
+        sys.__unraisablehook__(what)
 
 
 def _watch(pipe: int) -> None:
