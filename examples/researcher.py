@@ -12,7 +12,7 @@
 # %%
 from dualpix.scenes.files import write_scenes
 
-write_scenes("scenes", count=6, seed=11, size=(256, 192))
+write_scenes("scenes", count=6, seed=11, size=(192, 128))
 
 # %% [markdown]
 # Patterns tell which files belong together, and `truth_kind` what the truth holds: `disparity` in px, `depth-m`,

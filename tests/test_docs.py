@@ -136,7 +136,7 @@ def own_data(folder):
         (folder / name / "d.png").rename(folder / name / "depth.png")
     dualpix.write_map(folder / "desk/depth.tiff", np.linspace(0.5, 5, 48 * 64, dtype=np.float32).reshape(48, 64))
     cv2.imwrite(str(folder / "desk/mask.png"), np.full((48, 64), 255, np.uint8))
-    simulated(folder / "data/simulated", "one")
+    simulated(folder / "data/simulated", "one", (48, 64))
     middlebury(folder / "data/middlebury", "one")
 
 
