@@ -104,7 +104,7 @@ def page(browser, request):
 
 @pytest.mark.parametrize("page", [DESKTOP, PHONE], ids=["desktop", "phone"], indirect=True)
 def test_pages_fit_the_screen(site, page):
-    for name in ("index", "parameters", "derivations", "api", "scoring", "gallery", "examples/researcher"):
+    for name in ("index", "parameters", "derivations", "api", "scoring", "gallery", "networks", "own-data", "examples/researcher"):
         page.goto((site / f"{name}.html").as_uri())
         page.wait_for_selector("article h1")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
