@@ -66,8 +66,8 @@ print(comparison_lines(result))
 
 # %% [markdown]
 # The last table answers whether the difference is real. Scenes differ more than methods do, so the methods are compared
-# within each scene. `p` is the chance of such a difference if the methods were equal. Six scenes are the fewest that can
-# give a p below 0.05.
+# within each scene. `p` is the chance of such a difference if the methods were equal. Six scenes are the fewest that
+# can give a p below 0.05.
 #
 # All figures are there for plots of your own:
 
