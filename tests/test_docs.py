@@ -337,6 +337,6 @@ def test_example_runs(script, tmp_path):
     assert re.search(SAYS[script.stem], done.stdout)
 
 
-def test_pictures_of_the_gallery_are_small():
-    for path in ROOT.glob("docs/gallery-*.jpg"):
+def test_pictures_of_gallery_and_report_are_small():
+    for path in [*ROOT.glob("docs/gallery-*.jpg"), *ROOT.glob("docs/report-*.jpg")]:
         assert path.stat().st_size < 150_000, path.name
