@@ -21,7 +21,8 @@ write_scenes("scenes", count=6, seed=11, size=(192, 128))
 # %%
 from dualpix.evaluation.datasets import open_dataset
 
-scenes = open_dataset("generic", "scenes", left="*/l.png", right="*/r.png", truth="*/d.npy", truth_kind="disparity")
+files = {"left": "*/l.png", "right": "*/r.png", "truth": "*/d.npy"}
+scenes = open_dataset("generic", "scenes", **files, truth_kind="disparity")
 print(list(scenes.scenes))
 
 # %% [markdown]
