@@ -2,7 +2,7 @@
 # # Compare your method with `auto`, on your own folder
 #
 # Your method is a function from two views to a map. Your data is a folder with views and truth. This page compares the
-# two by the Python API, scene by scene, and says whether the difference means anything.
+# two scene by scene, says whether the difference means anything, and writes a page to look at.
 #
 # ## A folder of scenes
 #
@@ -10,81 +10,85 @@
 # `r.png` and `d.npy`, the disparity of the left view in px: `d = x_left - x_right`, larger is nearer.
 
 # %%
-from pathlib import Path
-
 from dualpix.scenes.files import write_scenes
 
-write_scenes("scenes", count=4, seed=11, size=(320, 224))
-folders = sorted(path.parent for path in Path("scenes").glob("*/d.npy"))
-print([folder.name for folder in folders])
+write_scenes("scenes", count=6, seed=11, size=(192, 128))
 
 # %% [markdown]
-# ## Two methods
-#
-# A method takes two arrays (HxW or HxWx3) and returns a float32 map of the size of the left view, NaN where it has no
-# value. Yours may be anything: here it is block matching, nothing else.
+# Patterns tell which files belong together, and `truth_kind` what the truth holds: `disparity` in px, `depth-m`,
+# `depth-mm`, or `inverse` ([own data](../docs/own-data.md)).
 
 # %%
+from dualpix.evaluation.datasets import open_dataset
+
+files = {"left": "*/l.png", "right": "*/r.png", "truth": "*/d.npy"}
+scenes = open_dataset("generic", "scenes", **files, truth_kind="disparity")
+print(list(scenes.scenes))
+
+# %% [markdown]
+# ## Your method
+#
+# A method takes two arrays (HxW or HxWx3) and returns a float32 map of the size of the left view, NaN where it has no
+# value. Every method runs in a process of its own, so yours is in a file. Here it is block matching, nothing else.
+
+# %%
+from pathlib import Path
+
+OWN = '''
 import cv2
 import numpy as np
-
-import dualpix
-
-
-def auto(left, right):
-    return dualpix.disparity(left, right, threads=1).disparity
 
 
 def blocks(left, right, reach=8, window=15):
     """The shift with the lowest sum of absolute differences, refined by a parabola."""
-    grey = [
-        view.astype(np.float32) if view.ndim == 2 else view.mean(axis=2, dtype=np.float32) for view in (left, right)
-    ]
+    left, right = (np.atleast_3d(view).mean(axis=2, dtype=np.float32) for view in (left, right))
     shifts = np.arange(-reach, reach + 1)
-    costs = np.stack([cv2.blur(np.abs(grey[0] - np.roll(grey[1], d, axis=1)), (window, window)) for d in shifts])
+    costs = np.stack([cv2.blur(np.abs(left - np.roll(right, d, axis=1)), (window, window)) for d in shifts])
     best = np.clip(costs.argmin(axis=0), 1, len(shifts) - 2)
     before, here, after = (np.take_along_axis(costs, best[None] + step, axis=0)[0] for step in (-1, 0, 1))
-    curved = before + after - 2 * here
-    offset = np.where(curved > 0, (before - after) / (2 * np.where(curved > 0, curved, 1)), 0)
-    return (shifts[best] + np.clip(offset, -1, 1)).astype(np.float32)
-
-
-# %% [markdown]
-# ## Scores
-#
-# `metrics.pixel_errors` fits one gain for each map and gives the errors in px. For truth that is known up to scale and
-# offset only, use `metrics.affine_invariant`; for stereo, `metrics.bad_pixels` ([scoring](../docs/scoring.md)).
-
-# %%
-from dualpix import metrics
-
-errors = {method.__name__: [] for method in (auto, blocks)}
-for folder in folders:
-    pair, truth = dualpix.read_pair(folder / "l.png", folder / "r.png"), np.load(folder / "d.npy")
-    for method in (auto, blocks):
-        errors[method.__name__].append(metrics.pixel_errors(method(pair.left, pair.right), truth).mae)
-
-print("scene ", *(f"{name:>8}" for name in errors))
-for folder, *row in zip(folders, *errors.values(), strict=True):
-    print(folder.name, "  ", *(f"{value:8.3f}" for value in row))
+    curved = np.maximum(before + after - 2 * here, 1e-6)
+    return shifts[best] + np.clip((before - after) / (2 * curved), -1, 1)
+'''
+Path("own.py").write_text(OWN)
 
 # %% [markdown]
-# ## Is the difference real?
+# ## The comparison
 #
-# Scenes differ more than methods do, so compare within each scene, and ask how the mean difference would vary with
-# other scenes: draw scenes anew many times (a bootstrap). Four scenes are too few for a paper. They are enough to see
-# how it is done.
+# Presets such as `auto`, baselines such as `opencv-sgbm`, your function and networks (`onnx:FILE.onnx`) are methods.
+# Finished maps are kept in `cache`: if you change your function, only its maps are computed again.
 
 # %%
-difference = np.array(errors["blocks"]) - np.array(errors["auto"])
-draws = np.random.default_rng(0).integers(0, len(difference), (2000, len(difference)))
-low, high = np.percentile(difference[draws].mean(axis=1), (2.5, 97.5))
-print(f"blocks - auto: {difference.mean():.3f} px on average, 95 % of the draws from {low:.3f} to {high:.3f}")
+from dualpix.evaluation.compare import compare
+from dualpix.evaluation.methods import method
+from dualpix.evaluation.tables import comparison_lines
+
+result = compare(scenes, [method("auto"), method("own:blocks")], cache="cache")
+print(comparison_lines(result))
+
+# %% [markdown]
+# The last table answers whether the difference is real. Scenes differ more than methods do, so the methods are compared
+# within each scene. `p` is the chance of such a difference if the methods were equal. Six scenes are the fewest that
+# can give a p below 0.05.
+#
+# All figures are there for plots of your own:
+
+# %%
+for outcome in result.outcomes:
+    print(f"{outcome.scene}  {outcome.method:10}  {outcome.scores['proper']['mae']:.3f} px")
+
+# %% [markdown]
+# ## A page to look at
+#
+# It shows every map beside the truth, its errors and its confidence.
+
+# %%
+from dualpix.evaluation.report import report_page
+
+Path("report.html").write_text(report_page(result), encoding="utf-8")
 
 # %% [markdown]
 # ## The same by one command
 #
-# The rendered folder is of the kind `simulated`. With your function in a file `own.py`, `dualpix evaluate scenes
-# --dataset simulated --method auto --method own:blocks --report report.html` runs both in processes of their own,
-# measures time and memory, keeps finished maps, and writes a page with all maps and errors.
-# [Scoring](../docs/scoring.md) has the other kinds of folders.
+# `dualpix evaluate scenes --dataset generic --left '*/l.png' --right '*/r.png' --truth '*/d.npy' --truth-kind disparity
+# --method auto --method own:blocks --report report.html --latex table.tex` does all of this. To score a single map,
+# [use the metrics](../docs/scoring.md).

@@ -564,6 +564,36 @@ def test_a_worker_that_is_ended_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == ["ready"]
 
 
+class Slow:
+    """A pipe whose reader is late: the process has ended long before."""
+
+    def __init__(self, process):
+        self.process, self.pipe = process, process.stdout
+        self.close, self.readline = self.pipe.close, self.pipe.readline
+
+    def read(self, size):
+        self.process.wait()
+        time.sleep(0.2)
+        return self.pipe.read(size)
+
+
+def test_a_pipe_is_not_closed_while_it_is_read():
+    worker, failures = Worker(), []
+    worker._process.stdout = Slow(worker._process)
+
+    def work():
+        with pytest.raises(ProcessError) as caught:
+            worker.call(time.sleep, 60)
+        failures.append(str(caught.value))
+
+    task = threading.Thread(target=work)
+    task.start()
+    time.sleep(0.1)
+    worker.end()
+    task.join()
+    assert len(failures) == 1
+
+
 def test_an_empty_folder_of_a_running_clip_stays(tmp_path):
     folder = tmp_path / "out.parts"
     folder.mkdir()

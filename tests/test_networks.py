@@ -488,7 +488,7 @@ def test_bad_networks_on_the_command_line(rendered, tmp_path, call):
     )
     code, _, err = call(*arguments, f"onnx:{nan}")
     assert code == 1
-    assert f"failed: onnx:{nan} on scene 10: {nan}: gave NaN or infinity" in err
+    assert f"failed: onnx:{nan} on 2 scenes (10, 11): {nan}: gave NaN or infinity" in err
 
 
 # ---- reproduce -------------------------------------------------------------------------------------------

@@ -149,6 +149,7 @@ def test_a_wrong_table_is_refused_with_the_line(folder, rows, says):
         ({"truth": "a/d.png"}, r"--truth a/d.png matches 1 file but --left .* 3, and a has no truth"),
         ({"left": "a/l.png"}, r"--right .* matches 3 files but --left a/l.png 1, and a has no left"),
         ({"scenes": "s.csv"}, "--left does not go with --scenes"),
+        ({"rihgt": "*/r.png"}, "unknown pattern 'rihgt': did you mean right\\?"),
         ({"truth_kind": None}, "could be any kind of ground truth"),
         ({"left": "*/?.png"}, r"--right .* matches 3 files but --left \*/\?.png 9, and a has no left"),
     ],

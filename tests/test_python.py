@@ -1,4 +1,4 @@
-"""Results as a Python user meets them: files, notebooks, warnings, logs, threads, pickles, and docs/python.md."""
+"""Results as a Python user meets them: files, notebooks, warnings, logs, threads and pickles."""
 
 import copy
 import io
@@ -20,7 +20,7 @@ import pytest
 from PIL import Image
 
 import dualpix
-from conftest import ROOT, textured_pair
+from conftest import textured_pair
 from dualpix import DualpixWarning, OutputError
 from dualpix.errors import DualpixError
 from dualpix.io import encode_png, preview, read_image, read_map
@@ -318,33 +318,3 @@ def test_errors_warnings_and_functions_can_be_pickled():
         assert (type(again), str(again)) == (kind, "a sentence")
     for each in (dualpix.disparity, dualpix.sequence, dualpix.Sequence, dualpix.batch):
         assert pickle.loads(pickle.dumps(each)) is each
-
-
-# ---- the page ------------------------------------------------------------------------------------
-
-BLOCKS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.M | re.S)
-
-
-def test_every_block_of_the_page_runs(tmp_path, monkeypatch):
-    """One after the other, in a folder with a pair: a plane that is near on the left and far on the right."""
-    monkeypatch.chdir(tmp_path)
-    texture = textured_pair((420, 640), 0)[0] / 255
-    left, right, _ = dualpix.simulate(texture, np.tile(np.linspace(3, -3, 640, dtype=np.float32), (420, 1)))
-    for name, view in (("left.png", left), ("right.png", right)):
-        Path(name).write_bytes(encode_png(np.rint(255 * view).astype(np.uint8)))
-    log = logging.getLogger()
-    handlers, level = log.handlers[:], log.level
-    names = {"__name__": "page"}
-    assert len(BLOCKS) >= 10
-    try:
-        with warnings.catch_warnings():
-            for block in BLOCKS:
-                exec(compile(block, "docs/python.md", "exec"), names)
-    finally:
-        logging.getLogger("dualpix").setLevel(logging.NOTSET)
-        for handler in set(log.handlers) - set(handlers):
-            log.removeHandler(handler)
-            handler.close()
-        log.setLevel(level)
-    assert Path("metres.tiff").is_file()
-    assert read_map("out.tiff").shape == (420, 640)

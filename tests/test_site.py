@@ -12,6 +12,7 @@ import dualpix
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
 ROOT = Path(__file__).parents[1]
+WIDE = ("index", "parameters", "derivations", "api", "scoring", "gallery", "networks", "own-data")
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
 
@@ -104,7 +105,7 @@ def page(browser, request):
 
 @pytest.mark.parametrize("page", [DESKTOP, PHONE], ids=["desktop", "phone"], indirect=True)
 def test_pages_fit_the_screen(site, page):
-    for name in ("index", "parameters", "derivations", "api", "scoring", "gallery", "examples/researcher"):
+    for name in (*WIDE, "examples/researcher"):
         page.goto((site / f"{name}.html").as_uri())
         page.wait_for_selector("article h1")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name

@@ -74,6 +74,7 @@ class Worker:
     def __init__(self, shared: Collection[int] = ()) -> None:
         quiet = None if _debugging() else subprocess.DEVNULL
         pipe = subprocess.PIPE
+        self._calling = threading.RLock()  # held while the pipes are used: a pipe that is read must not be closed
         try:
             self._process = subprocess.Popen(
                 python(_MAIN), stdin=pipe, stdout=pipe, stderr=quiet, pass_fds=tuple(shared)
@@ -86,13 +87,14 @@ class Worker:
         into, out = self._process.stdin, self._process.stdout
         assert into is not None
         assert out is not None
-        try:
-            into.write(pickle.dumps((function, argument, os.getpid()), 5))
-            into.flush()
-            answer: Answer = pickle.load(out)  # a pipe from our own process  # nosec B301
-        except (OSError, EOFError, pickle.UnpicklingError):
-            self._process.kill()  # it may be alive, but it does not answer
-            raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
+        with self._calling:
+            try:
+                into.write(pickle.dumps((function, argument, os.getpid()), 5))
+                into.flush()
+                answer: Answer = pickle.load(out)  # a pipe from our own process  # nosec B301
+            except (OSError, EOFError, pickle.UnpicklingError):
+                self._process.kill()  # it may be alive, but it does not answer
+                raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
         return answer
 
     def ask_to_end(self) -> None:
@@ -107,7 +109,7 @@ class Worker:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # the process has not read everything
+            with self._calling, suppress(OSError):  # the process has not read everything
                 if pipe:
                     pipe.close()
 

@@ -31,11 +31,13 @@ def open_dataset(name: str, folder: str | os.PathLike[str], **description: str |
     Parameters
     ----------
     name : str
-        A key of ``LAYOUTS``, such as "dslr".
+        That of a layout, such as "dslr", "simulated", or "generic" for a folder of your own.
     folder : path
         The folder of the data set, or a folder that holds it under its name.
     description : str
-        For "generic", the folder of a user: see `generic.describe`. Without it, ``scenes.csv`` of the folder tells.
+        Of "generic" only: patterns such as ``*/l.png`` for ``left``, ``truth`` and, if needed, ``right``, ``mask`` and
+        ``guide``; or a table of them, ``scenes``. ``truth_kind`` says what the truth holds: "disparity", "depth-m",
+        "depth-mm" or "inverse". Without patterns and ``scenes``, ``scenes.csv`` of the folder tells.
 
     Raises
     ------

@@ -76,6 +76,9 @@ def describe(folder: Path, *, scenes: str | None = None, truth_kind: str | None 
         If the description is wrong: an unknown column, files without partners, an uncertain kind of truth.
     """
     given = {role: pattern for role, pattern in patterns.items() if pattern is not None}
+    for role in given:
+        if role not in FILES:
+            raise ParameterError(unknown_name("pattern", role, FILES))
     if scenes is None and not given:
         table = next((folder / name for name in TABLES if (folder / name).is_file()), None)
         return {} if table is None else _listed(folder, table, truth_kind)
