@@ -5,7 +5,9 @@
 #include "image/confidence.h"
 #include "image/covariance.h"
 #include "image/planes.h"
+#include "image/shifts.h"
 #include "image/texture.h"
+#include "image/windows.h"
 
 namespace {
 
@@ -67,6 +69,48 @@ void census(Map image, Output codes, int threads) {
   apart(image, codes);
   Released release;
   dualpix::census(image.data(), codes.data(), (int)image.shape(0), (int)image.shape(1), threads);
+}
+
+void smooth(Map image, Output out, Array<const double, 1> taps, int threads) {
+  check_size(image);
+  same_shape(image, out, "out must have the shape of image");
+  require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps");
+  apart(image, out, taps);
+  Released release;
+  dualpix::smooth(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), taps.data(), (int)taps.shape(0),
+                  threads);
+}
+
+void spread(Map d, Output out, int side, int threads) {
+  check_size(d);
+  same_shape(d, out, "out must have the shape of d");
+  require(side >= 1 && side < 8192, "side must be 1 to 8191");
+  apart(d, out);
+  Released release;
+  dualpix::spread(d.data(), out.data(), (int)d.shape(0), (int)d.shape(1), side, threads);
+}
+
+void shrink(Map image, Output out, int threads) {
+  check_size(image);
+  check_size(out);
+  require(out.shape(0) <= image.shape(0) && out.shape(1) <= image.shape(1), "out must not be larger than image");
+  apart(image, out);
+  Released release;
+  dualpix::shrink(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), (int)out.shape(0),
+                  (int)out.shape(1), threads);
+}
+
+void tile_shifts(Map left, Map right, Array<double, 2> rest, int side, int reach, double alike, int threads) {
+  check_pair(left, right);
+  require(side >= 1 && side <= dualpix::kMostSide, "side must be 1 to 32");
+  require(reach >= 0 && reach < 8192, "reach must be 0 to 8191");
+  require(alike > 0, "alike must be above 0");
+  const size_t tiles = left.shape(0) / side * (left.shape(1) / side);
+  require(rest.shape(0) == 3 && rest.shape(1) == tiles && tiles < (size_t)1 << 30, "rest must have 3 rows of all tiles");
+  apart(left, right, rest);
+  Released release;
+  dualpix::tile_shifts(left.data(), right.data(), rest.data(), (int)left.shape(0), (int)left.shape(1), side, reach, alike,
+                       threads);
 }
 
 void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, int threads) {
@@ -141,6 +185,12 @@ void bind_image(nb::module_& m) {
         "out = image - bilateral(image), on a 0..255 scale.");
   m.def("census", census, as_is("image"), as_is("codes"), "threads"_a,
         "codes = one bit for each of the 24 neighbours of a pixel, set where it is darker.");
+  m.def("smooth", smooth, as_is("image"), as_is("out"), as_is("taps"), "threads"_a,
+        "out = image weighted with the taps along x and y, mirrored at the borders.");
+  m.def("spread", spread, as_is("d"), as_is("out"), "side"_a, "threads"_a,
+        "out = the largest minus the smallest d in the window around a pixel.");
+  m.def("shrink", shrink, as_is("image"), as_is("out"), "threads"_a,
+        "out = image with fewer rows and columns: every pixel is the mean of the area it covers.");
   m.def("near_texture", near_texture, as_is("A"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
         "out = 1 where A > 0 somewhere in the window around a pixel, or where coarser, half the size, is 1.");
   m.def("fill_untextured", fill_untextured, as_is("sigma"), as_is("textured"), "value"_a, "threads"_a,
@@ -153,4 +203,7 @@ void bind_image(nb::module_& m) {
   m.def("mean", mean, as_is("values"), "threads"_a, "The mean; it does not depend on the number of threads.");
   m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,
         "C = the covariances in every tile of L - R, the slopes of the mean M along x and y, M, x M and y M.");
+  m.def("tile_shifts", tile_shifts, as_is("left"), as_is("right"), as_is("rest"), "side"_a, "reach"_a, "alike"_a,
+        "threads"_a,
+        "rest = the variance of every tile of left that right does not explain: as it is, shifted along x, along y.");
 }

@@ -28,8 +28,10 @@ DUALPIX_INLINE void fill(const float* left, const float* right, int w, int side,
       for (int k = 0; k < kTerms; ++k) terms.of[k][y * stride + x] = values[k];
     }
   for (int k = 0; k < kTerms; ++k) {
-    double sum = 0;
-    for (int i = 0; i < terms.size; ++i) sum += terms.of[k][i];
+    double sums[kLanes] = {}, sum = 0;
+    for (int i = 0; i < terms.size; i += kLanes)
+      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += terms.of[k][i + lane];
+    for (double lane : sums) sum += lane;
     const float mean = (float)(sum / (side * side));
     for (int y = 0; y < side; ++y)
       for (int x = 0; x < side; ++x) terms.of[k][y * stride + x] -= mean;

@@ -118,16 +118,3 @@ def thread_count(threads: int | None) -> int:
         name, value = "DUALPIX_THREADS", int(text) if text.isdecimal() and len(text) < 10 else text
     number: int = check(name, value, Whole(1, 1024))
     return number
-
-
-@contextmanager
-def opencv_threads(threads: int) -> Iterator[None]:
-    """Let OpenCV use that many threads while the block runs."""
-    import cv2
-
-    before = cv2.getNumThreads()
-    cv2.setNumThreads(threads)
-    try:
-        yield
-    finally:
-        cv2.setNumThreads(before)

@@ -13,7 +13,8 @@ from .. import _core
 from ..errors import OutputError
 from ..io.sidecar import to_json
 from ..method import api
-from ..run import Progress, opencv_threads, thread_count
+from ..opencv import opencv_threads
+from ..run import Progress, thread_count
 from ..types import Map
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from ..method import api
 from ..method.kinds import method_of
 from ..method.result import Result
 from ..method.saving import Sink, check_outputs, write_outputs
+from ..opencv import opencv_threads
 from ..params import Params
-from ..run import Progress, opencv_threads
+from ..run import Progress
 from ..version import version
 from .keys import file_digest, key_of
 from .memory import expected_gigabytes

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..types import Map, Planes
+from ..types import Map, Planes, empty_like
 
 TILE = 16  # px, side of a tile; large shifts use tiles of half this side
 COARSEST = 3  # the shorter side of the coarsest scale holds at least this many tiles
@@ -112,7 +112,7 @@ def _comparisons(left: Map, right: Map, threads: int) -> Iterator[Axis]:
     for _ in range(int(halvings)):
         levels.insert(0, levels[0].halved(threads))
     coarsest, *finer = levels
-    yield verdict(large_shifts(coarsest.left, coarsest.right), MOST)
+    yield verdict(large_shifts(coarsest.left, coarsest.right, threads), MOST)
     yield verdict(small_shifts(coarsest.left, coarsest.right, threads), LEAST)
     for level in finer:
         if level.left.size <= LARGEST:
@@ -139,57 +139,34 @@ def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
 
     M is the mean of the views, M' its slope along the axis. The gain changes linearly across the tile.
     """
-    L, R = _smooth(left), _smooth(right)
+    L, R = _smooth(left, threads), _smooth(right, threads)
     rows, columns = ((n - 2) // TILE for n in L.shape)
     C = np.empty((rows * columns, 6, 6))  # covariances of L - R, M_x, M_y, M, x M and y M
     _core.tile_covariances(L, R, C, TILE, threads)
-    for gain in (3, 4, 5):
+    for gain in (5, 4, 3):
         C = _without(C, gain)
-    return Unexplained(*(rest[:, 0, 0].clip(min=0) for rest in (C, _without(C, 1), _without(C, 2))))
+    # v = E^2 - (E M')^2 / M'^2
+    still = C[:, 0, 0]
+    along = (still - C[:, 0, k] ** 2 / (C[:, k, k].clip(min=0) + ALIKE) for k in (1, 2))
+    return Unexplained(*(rest.clip(min=0) for rest in (still, *along)))
 
 
 def _without(C: Tiles, k: int) -> Tiles:
-    """Covariances of the residuals after plane k is fitted to each of the others."""
-    return C - C[:, :, k, None] * C[:, k, None, :] / (C[:, k, k, None, None].clip(min=0) + ALIKE)
+    """Covariances of the residuals of the planes before k, after the last plane, k, is fitted to each of them."""
+    return C[:, :k, :k] - C[:, :k, k, None] * C[:, k, None, :k] / (C[:, k, k, None, None].clip(min=0) + ALIKE)
 
 
-def large_shifts(left: Map, right: Map) -> Unexplained:
+def large_shifts(left: Map, right: Map, threads: int = 1) -> Unexplained:
     """Shifts by whole pixels: each tile takes the shift with which the right view explains it best."""
     tile, reach = TILE // 2, min(REACH, max(left.shape) // 3)
-    L, R = _smooth(left), _smooth(right)
-    L, R = L - L.mean(), R - R.mean()
-    height, width = L.shape
-    padded, inside = np.pad(R, reach), np.pad(np.ones_like(R), reach)
-    mean_L = _means(L, tile)
-    variance_L = _means(L * L, tile) - mean_L**2
-
-    def rest(dx: int, dy: int) -> Tiles:
-        window = np.s_[reach + dy : reach + dy + height, reach + dx : reach + dx + width]
-        shifted = padded[window]
-        mean_R = _means(shifted, tile)
-        variance_R = (_means(shifted * shifted, tile) - mean_R**2).clip(min=0) + ALIKE
-        common = (_means(L * shifted, tile) - mean_L * mean_R).clip(min=0)
-        unexplained = (variance_L - common**2 / variance_R).clip(min=0)
-        return np.where(_means(inside[window], tile) > 0.99, unexplained, np.inf)
-
-    shifts = range(-reach, reach + 1)
-    x, y = np.min([rest(s, 0) for s in shifts], axis=0), np.min([rest(0, s) for s in shifts], axis=0)
-    return Unexplained(rest(0, 0), x, y)
+    L, R = _smooth(left, threads), _smooth(right, threads)
+    rows, columns = (n // tile for n in L.shape)
+    rest = np.empty((3, rows * columns))
+    _core.tile_shifts(L, R, rest, tile, reach, ALIKE, threads)
+    return Unexplained(*rest)
 
 
-def _smooth(plane: Map) -> Map:
-    import cv2
-
-    taps = np.array([1, 4, 6, 4, 1], np.float32) / 16
-    return np.asarray(cv2.sepFilter2D(plane, -1, taps, taps), np.float32)
-
-
-def _means(plane: npt.NDArray[Any], tile: int) -> Tiles:
-    """The mean of every whole tile."""
-    import cv2
-
-    rows, columns = plane.shape[0] // tile, plane.shape[1] // tile
-    if not rows * columns:
-        return np.empty(0)
-    whole = plane[: rows * tile, : columns * tile]
-    return cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA).ravel().astype(np.float64)
+def _smooth(plane: Map, threads: int) -> Map:
+    smooth = empty_like(plane)
+    _core.smooth(plane, smooth, np.array([1, 4, 6, 4, 1]) / 16, threads)
+    return smooth

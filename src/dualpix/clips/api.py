@@ -20,7 +20,8 @@ from ..io.sidecar import SIGN, statistics, to_json
 from ..io.video import join
 from ..method.result import Result
 from ..method.sequence import Sequence
-from ..run import Progress, Step, opencv_threads
+from ..opencv import opencv_threads
+from ..run import Progress, Step
 from ..version import version
 from .parts import Parts
 from .source import Clip

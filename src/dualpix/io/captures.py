@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import read_text
+from ..opencv import opencv
 from ..types import Image, StrPath
 from .images import Pair, read_image, read_views
 from .orientation import as_stored
@@ -77,8 +78,7 @@ def read_capture(path: StrPath, capture: str | None = None) -> Pair:
 
 def enlarge(guide: Image, shape: tuple[int, ...], name: str) -> Image:
     """Enlarge a guide to the shape of the views. Their size must be a whole multiple of its size."""
-    import cv2
-
+    cv2 = opencv()
     height, width = guide.shape[:2]
     factor = max(shape[1] // width, 1)
     if (factor * height, factor * width) != shape:

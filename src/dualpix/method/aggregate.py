@@ -52,12 +52,12 @@ def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs |
     """
     height, width = guide.shape
     weights = empty((height, settings.paths // 2, width), np.uint16)
-    share = depth_share(signs, settings.flat) if signs and settings.flat else None
+    share = depth_share(signs, settings.flat, threads) if signs and settings.flat else None
     _core.edge_weights(guide, weights, settings.edge_sigma, threads, share)
     return weights
 
 
-def depth_share(signs: Signs, flat: float) -> Map | None:
+def depth_share(signs: Signs, flat: float, threads: int = 1) -> Map | None:
     """How far the guide's edges count as depth edges, 0 to 1, at every fourth pixel; None if nothing is known.
 
     R is what the disparities span around the pixel, D what most of the picture's do.
@@ -65,7 +65,7 @@ def depth_share(signs: Signs, flat: float) -> Map | None:
     if signs.coarser is None or not signs.span:
         return None
     # s = R^2 / (R^2 + (flat D)^2)
-    square = spread(signs.coarser, FAR) ** 2
+    square = spread(signs.coarser, FAR, threads) ** 2
     return np.asarray(square / (square + np.float32(flat * signs.span) ** 2), np.float32)
 
 

@@ -47,47 +47,43 @@ class Gains:
         return cls(None if right is None else np.array(right, np.float32), record["views"], record["guide"])
 
 
-def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True) -> Gains:
+def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True, threads: int = 1) -> Gains:
     """The gains that equalise the views, if `equalise` is true, and set the requested exposure."""
     wanted = photometry.vignetting if equalise else 0
-    vignetting = equalising_gain(planes.left, planes.right, wanted) if wanted else None
+    vignetting = equalising_gain(planes.left, planes.right, wanted, threads) if wanted else None
     if not photometry.exposure:
         return Gains(vignetting)
     views, guide = (photometry.exposure / brightness(plane) for plane in (planes.left, planes.guide))
     return Gains(vignetting, views, guide)
 
 
-def equalising_gain(left: Map, right: Map, share: float) -> Map | None:
+def equalising_gain(left: Map, right: Map, share: float, threads: int = 1) -> Map | None:
     """The gain ``LPF(L) / LPF(R)`` that brings the right view to the brightness of the left, on a small grid.
 
     The low-pass is a Gaussian whose STD is `share` of the longer side. Every ratio is moved by UNSURE towards 1, but
     not beyond it. None if both views are black.
     """
-    import cv2
-
-    height, width = left.shape
-    shrunk = SMALL / max(height, width, SMALL)
-    size = max(1, round(shrunk * width)), max(1, round(shrunk * height))
-    low_passes = []
-    for view in (left, right):
-        quarter = view if max(view.shape) <= 4 * SMALL or min(view.shape) < 4 else _quarter(view)
-        small = cv2.resize(quarter, size, interpolation=cv2.INTER_AREA)
-        low_passes.append(cv2.GaussianBlur(small, (0, 0), share * max(size), borderType=cv2.BORDER_REFLECT))
+    low_passes = [low_pass(view, share, threads).astype(np.float64) for view in (left, right)]
     darkest = 1e-3 * max(float(view.max()) for view in low_passes)
     if darkest == 0:
         return None
     of_left, of_right = (np.maximum(view, darkest) for view in low_passes)
-    ratio = np.clip(np.log(of_left / of_right), -math.log(STEEPEST), math.log(STEEPEST))
-    return np.asarray(np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - UNSURE, 0)), np.float32)
+    # log g = sign(log r) max(|log r| - UNSURE, 0)
+    ratio, step = np.clip(of_left / of_right, 1 / STEEPEST, STEEPEST), math.exp(UNSURE)
+    return np.asarray(np.maximum(ratio / step, np.minimum(ratio * step, 1)), np.float32)
 
 
-def _quarter(view: Map) -> Map:
-    """The means of 4 x 4 pixels, a fast first step to a small picture. Up to 3 px are cut off."""
-    import cv2
-
-    height, width = (n // 4 for n in view.shape)
-    means = cv2.resize(view[: 4 * height, : 4 * width], (width, height), interpolation=cv2.INTER_AREA)
-    return np.asarray(means, np.float32)
+def low_pass(view: Map, share: float, threads: int = 1) -> Map:
+    """A picture of at most SMALL px a side, smoothed by a Gaussian whose STD is `share` of the longer side."""
+    shrunk = SMALL / max(*view.shape, SMALL)
+    small = np.empty([max(1, round(shrunk * n)) for n in view.shape], np.float32)
+    _core.shrink(view, small, threads)
+    sigma = share * max(small.shape)
+    half = max(1, round(8 * sigma + 1) // 2)
+    taps = np.exp(-0.5 * (np.arange(-half, half + 1) / sigma) ** 2)
+    smooth = np.empty_like(small)
+    _core.smooth(small, smooth, taps / taps.sum(), threads)
+    return smooth
 
 
 def brightness(plane: Map) -> float:

@@ -36,7 +36,7 @@ def margin() -> int:
     return EVERY * (max(NEAR // 2, FAR // 2, TEXTURE // 2, SCALES // 2, 2 * (BIAS // 2)) + 1)
 
 
-def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
+def signs_of_error(belief: Parabolas, d: Map, threads: int = 1) -> dict[str, Map]:
     """What tells about the error of a pixel, as logarithms, at every fourth pixel.
 
     near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
@@ -47,9 +47,9 @@ def signs_of_error(belief: Parabolas, d: Map) -> dict[str, Map]:
     assert signs.texture is not None
     here = np.ascontiguousarray(d[::EVERY, ::EVERY])
     coarser = None if signs.coarser is None else 2 * signs.coarser
-    near = spread(here, NEAR)
-    far = near if coarser is None else spread(coarser, FAR)
-    scales = np.zeros_like(near) if coarser is None else window_mean(np.abs(here - coarser), SCALES)
+    near = spread(here, NEAR, threads)
+    far = near if coarser is None else spread(coarser, FAR, threads)
+    scales = np.zeros_like(near) if coarser is None else window_mean(np.abs(here - coarser), SCALES, threads)
     bias = np.zeros_like(near) if signs.bias is None else signs.bias
     return {
         "near": np.log(near + STEP),
@@ -71,7 +71,7 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     assert belief.limits is not None
     # log match = c + sum of exponent * log sign
     log_match: Map = np.full(1, SIGMA["constant"], np.float32)
-    for name, sign in signs_of_error(belief, d).items():
+    for name, sign in signs_of_error(belief, d, threads).items():
         log_match = log_match + np.float32(SIGMA[name]) * sign
     # sigma^2 = match^2 + (f D rho^2)^2
     small = np.hypot(np.exp(log_match), np.float32(LENS) * lens_sign(belief, d))
@@ -108,12 +108,11 @@ def error_of(confidence: Map) -> Map:
     return sigma
 
 
-def spread(d: Map, side: int) -> Map:
+def spread(d: Map, side: int, threads: int = 1) -> Map:
     """What the disparities span in a window of that side around every pixel, px."""
-    import cv2
-
-    window = np.ones((side, side), np.uint8)
-    return np.asarray(cv2.dilate(d, window) - cv2.erode(d, window), np.float32)
+    span = empty_like(d)
+    _core.spread(d, span, side, threads)
+    return span
 
 
 def span_of(d: Map) -> float:
@@ -138,7 +137,7 @@ def seen_from_finer(belief: Parabolas, d: Map, span: float | None = None) -> Sig
     return Signs(coarser=d[::every, ::every].copy(), span=span, place=place and place.doubled())
 
 
-def bias_of(evidence: Parabolas, d: Map) -> Map:
+def bias_of(evidence: Parabolas, d: Map, threads: int = 1) -> Map:
     """How far the matches around a pixel lie from its disparity on average, weighted by their curvature, px.
 
     It is known at every fourth pixel. Errors of single matches cancel in the mean. What is left is what the belief got
@@ -149,13 +148,14 @@ def bias_of(evidence: Parabolas, d: Map) -> Map:
     # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
     weight = np.where(np.isfinite(v), A, np.float32(0))
     apart = weight * np.clip(v - here, -FARTHEST, FARTHEST)
-    off = np.abs(window_mean(apart, BIAS)) / np.maximum(window_mean(weight, BIAS), np.float32(1e-30))
-    return window_mean(np.asarray(off, np.float32), BIAS)
+    total = np.maximum(window_mean(weight, BIAS, threads), np.float32(1e-30))
+    off = np.abs(window_mean(apart, BIAS, threads)) / total
+    return window_mean(np.asarray(off, np.float32), BIAS, threads)
 
 
-def mean_curvature(A: Map) -> Map:
+def mean_curvature(A: Map, threads: int = 1) -> Map:
     """The mean of the curvatures around every fourth pixel."""
-    return window_mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE)
+    return window_mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE, threads)
 
 
 def relative_confidence(belief: Parabolas) -> Map:
@@ -190,34 +190,41 @@ def near_texture(A: Map, coarser: Mask | None, side: int, threads: int) -> Mask:
 # ---- the published confidence of phones, for the bilateral solver ----------------------------------------
 
 
-def texture(view: Map, side: int) -> Map:
+def texture(view: Map, side: int, threads: int = 1) -> Map:
     """How much texture there is along x, in [0, 1], in a window of `side` px of a grey view on a 0..255 scale.
 
     It is the product of a term of the horizontal gradient g and a term of the variance.
     """
-    import cv2
-
     # <g^2> / (<g^2> + g0^2) <(I - <I>)^2> / (<(I - <I>)^2> + I0^2)
-    g = cv2.Sobel(view, cv2.CV_32F, 1, 0, ksize=3, scale=1 / 8)
-    gradient, variance = window_mean(g * g, side), _variance(view, side)
+    g = _slopes(view)
+    gradient, variance = window_mean(g * g, side, threads), _variance(view, side, threads)
     result: Map = gradient / (gradient + GRADIENT**2) * (variance / (variance + CONTRAST**2))
     return result
 
 
-def smoothness(d: Map, side: int) -> Map:
+def smoothness(d: Map, side: int, threads: int = 1) -> Map:
     """In [0, 1], falling with the variance of the disparities in a window of `side` px."""
-    result: Map = np.reciprocal(1 + _variance(d, side) / ROUGH**2)
+    result: Map = np.reciprocal(1 + _variance(d, side, threads) / ROUGH**2)
     return result
 
 
-def window_mean(values: Map, side: int) -> Map:
+def window_mean(values: Map, side: int, threads: int = 1) -> Map:
     """The mean in the window around each pixel, mirrored at the border."""
-    import cv2
+    mean = empty_like(values)
+    _core.smooth(values, mean, np.full(side, 1 / side), threads)
+    return mean
 
-    return np.asarray(cv2.blur(values, (side, side), borderType=cv2.BORDER_REFLECT), np.float32)
+
+def _slopes(view: Map) -> Map:
+    """The slope along x of the mean of three rows; 0 in the first and the last column."""
+    above, below = np.concatenate((view[:1], view[:-1])), np.concatenate((view[1:], view[-1:]))
+    rows = (above + 2 * view + below) / np.float32(8)
+    slopes = np.zeros_like(view)
+    np.subtract(rows[:, 2:], rows[:, :-2], out=slopes[:, 1:-1])
+    return slopes
 
 
-def _variance(values: Map, side: int) -> Map:
+def _variance(values: Map, side: int, threads: int) -> Map:
     centred = values - values.mean(dtype=np.float64).astype(np.float32)
-    variance: Map = window_mean(centred * centred, side) - window_mean(centred, side) ** 2
+    variance: Map = window_mean(centred * centred, side, threads) - window_mean(centred, side, threads) ** 2
     return np.maximum(variance, 0, out=variance)

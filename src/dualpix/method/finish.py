@@ -133,7 +133,8 @@ def smoothed(maps: Maps, run: Run, *, pyramid: Pyramid, plan: Plan) -> Maps:
     smoothing = plan.params.smoothing
     d, weight = plan.method.trusted(maps.d, maps.confidence, maps.agreed)
     if pyramid.texture is not None:
-        weight = weight * smoothness(d, plan.params.matching.encc_window) * plan.frame.back(pyramid.texture)
+        smooth = smoothness(d, plan.params.matching.encc_window, run.threads)
+        weight = weight * smooth * plan.frame.back(pyramid.texture)
     assert pyramid.photo is not None
     return replace(maps, d=post_filter(d, weight, pyramid.photo, smoothing, run.threads))
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..camera.axis import OTHER
 from ..io.orientation import swaps_axes, upright
+from ..opencv import opencv
 from ..types import Image, Map, Planes
 
 
@@ -36,10 +37,9 @@ class Frame:
 
     def square(self, image: Image) -> Image:
         """The image with square pixels: rows or columns are added by linear interpolation."""
-        import cv2
-
         if self.aspect == 1:
             return image
+        cv2 = opencv()
         height, width = self.square_shape
         return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR))
 
@@ -51,11 +51,10 @@ class Frame:
 
     def back(self, values: Map) -> Map:
         """Bring a map from the matched frame to that of the stored input; each pixel averages what it covers."""
-        import cv2
-
         values = values if self.axis == "x" else np.ascontiguousarray(values.T)
         if values.shape == self.shape:
             return values
+        cv2 = opencv()
         return np.asarray(cv2.resize(values, self.shape[::-1], interpolation=cv2.INTER_AREA), np.float32)
 
     def back_disparity(self, d: Map) -> Map:

@@ -14,6 +14,7 @@ import numpy as np
 from ..camera.lens import Calibration, evaluate
 from ..io.hints import NOTHING, Hint, painted
 from ..io.orientation import as_stored, swaps_axes
+from ..opencv import opencv
 from ..types import Flags, Map, Parabolas, doubled
 from .frame import Frame
 from .scales import Level
@@ -134,14 +135,13 @@ def in_frame(hints: Sequence[Hint], frame: Frame, lens: Calibration) -> Told:
     """
     if not hints:
         return NOT_TOLD
-    import cv2
-
     height, width = frame.shape[::-1] if swaps_axes(frame.orientation) else frame.shape
     told = as_stored(painted(hints, (height, width)), frame.orientation)
     if lens.field is not None:
         # d_observed = gain d + offset; gain > 0 keeps minus infinity
         told = evaluate(lens.field.gain, told.shape) * told + evaluate(lens.field.offset, told.shape)
     if frame.aspect != 1:
+        cv2 = opencv()
         height, width = frame.square_shape
         told = np.asarray(cv2.resize(told, (width, height), interpolation=cv2.INTER_NEAREST))
     told = told * np.float32(frame.stretch)

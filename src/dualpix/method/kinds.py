@@ -131,7 +131,7 @@ class DualPixel(Method):
         belief = super().aggregate(evidence, level, passes, curvature, run)
         if belief.signs is None or level.factor > 1:
             return belief
-        bias = confidence.bias_of(evidence, belief.disparity(run.threads))
+        bias = confidence.bias_of(evidence, belief.disparity(run.threads), run.threads)
         return replace(belief, signs=belief.signs._replace(bias=bias))
 
     def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..run import opencv_threads
+from ..opencv import opencv_threads
 from ..types import Map, Parabolas, Shape, Signs, doubled, halved
 from .confidence import EVERY
 

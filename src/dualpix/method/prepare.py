@@ -90,4 +90,4 @@ def prepare(pyramid: Pyramid, plan: Plan, run: Run) -> None:
             run.view = "left"
         smoothing = plan.params.smoothing
         if smoothing.filter == "solver" and smoothing.solver_confidence == "texture":
-            pyramid.texture = texture(pyramid.finest.left, plan.params.matching.encc_window)
+            pyramid.texture = texture(pyramid.finest.left, plan.params.matching.encc_window, run.threads)

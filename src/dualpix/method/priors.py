@@ -75,7 +75,7 @@ def combine(
     signs = None
     if params.measures_error:
         known = coarser.signs if coarser and coarser.signs else Signs()
-        signs = known._replace(texture=mean_curvature(local.A))
+        signs = known._replace(texture=mean_curvature(local.A, threads))
     textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching), threads)
     if coarser:
         priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]

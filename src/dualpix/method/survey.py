@@ -44,7 +44,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)
-        gains = find_gains(planes, method.params.photometry, equalise=not is_blank)
+        gains = find_gains(planes, method.params.photometry, equalise=not is_blank, threads=run.threads)
         small = copied(pyramid.reduced(LARGEST, run.threads), gains)
         evidence = _evidence(small, is_blank or gains.right is not None, run) if method.detects_axis else None
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))

@@ -25,10 +25,11 @@ from ..method.kinds import method_of
 from ..method.memory import available
 from ..method.survey import limits_in, with_known_range
 from ..method.window import window_side
+from ..opencv import opencv_threads
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.overrides import Overrides, Unpack
 from ..params.rules import Whole, check
-from ..run import Progress, Run, opencv_threads, thread_count
+from ..run import Progress, Run, thread_count
 from ..types import Image, Map, Shape, StrPath, same_size
 from .folder import KEY, identity, private_folder
 from .job import Finished, Job

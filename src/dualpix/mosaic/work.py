@@ -20,7 +20,8 @@ from ..method.plan import Plan
 from ..method.result import Result
 from ..method.scales import Pyramid
 from ..method.tiles import Tile, evidence_of, solve_part, tiles
-from ..run import Run, opencv_threads
+from ..opencv import opencv_threads
+from ..run import Run
 from ..types import Map, Parabolas, Planes, Shape
 from .beliefs import StoredBelief, layers_of
 from .views import Views, prepared

@@ -11,8 +11,8 @@ from ...method.aggregate import edge_weights, one_pass
 from ...method.match import local_parabolas
 from ...method.search import Span
 from ...method.window import window_taps
+from ...opencv import opencv_threads
 from ...params import Params, preset
-from ...run import opencv_threads
 from ...types import Map, Parabolas, Planes
 from ._measure import Tell, Views, in_turn
 from ._methods import COUNT, FIRST

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...batches import process
-from ...run import opencv_threads
+from ...opencv import opencv_threads
 
 Image = npt.NDArray[Any]
 Views = tuple[Image, Image]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...opencv import opencv
 from ...types import Map
 
 LEFT, RIGHT = "left", "right"
@@ -94,7 +95,6 @@ def _tilt(half: Map, other: Map, good: npt.NDArray[np.bool_]) -> tuple[float, fl
 
 
 def _cells(values: Map) -> npt.NDArray[np.float64]:
-    import cv2
-
+    cv2 = opencv()
     rows, columns = (min(n, size) for n, size in zip(GRID, values.shape, strict=True))
     return np.asarray(cv2.resize(values, (columns, rows), interpolation=cv2.INTER_AREA), np.float64)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...opencv import opencv
 from ...types import Flags, Map
 from .files import BOTH, HALF, Frames, clipped
 from .sides import LEFT, Sides, find_sides
@@ -50,8 +51,7 @@ def split(frames: Frames, first: str | None = None) -> Split:
     first : "left" or "right", optional
         The view that the stored half is. By default the vignetting tells.
     """
-    import cv2
-
+    cv2 = opencv()
     half, other = halves(frames)
     white = np.float32(frames.levels[BOTH].white - frames.levels[BOTH].mean_black)
     stored, rest = _grey(half, white), _grey(other, white)
@@ -88,8 +88,7 @@ def record(frames: Frames, found: Split) -> dict[str, Any]:
 
 def _grey(mosaic: Map, white: np.float32) -> Map:
     """The mosaic without its colours. Mirroring at the border keeps the order of the colours."""
-    import cv2
-
+    cv2 = opencv()
     taps = np.array(TAPS, np.float32)
     view = np.asarray(cv2.sepFilter2D(mosaic, -1, taps, taps, borderType=cv2.BORDER_REFLECT_101), np.float32)
     view /= white
