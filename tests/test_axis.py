@@ -125,8 +125,8 @@ def test_small_shifts_are_the_least_squares_fit_of_every_tile():
     taps = np.array([1, 4, 6, 4, 1]) / 16
 
     def smooth(view):
-        rows = sum(t * np.pad(view, 2, mode="reflect")[i : i + view.shape[0], 2:-2] for i, t in enumerate(taps))
-        return sum(t * np.pad(rows, 2, mode="reflect")[2:-2, i : i + view.shape[1]] for i, t in enumerate(taps))
+        rows = sum(t * np.pad(view, 2, mode="symmetric")[i : i + view.shape[0], 2:-2] for i, t in enumerate(taps))
+        return sum(t * np.pad(rows, 2, mode="symmetric")[2:-2, i : i + view.shape[1]] for i, t in enumerate(taps))
 
     L, R = smooth(left.astype(float)), smooth(right.astype(float))
     M = (L + R) / 2

@@ -1,16 +1,24 @@
 """The version of the installed package."""
 
+import os
+import re
 from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 
 UNINSTALLED = "0+unknown"
+_FOLDER = re.compile(r"dualpix-(.+)\.dist-info")
 
 
 @cache
 def version() -> str:
     """Such as "0.1.0"; "0+unknown" in a source tree that was never installed."""
+    # The folder that an installer leaves beside this package. importlib.metadata takes longer than a small map.
+    found = [_FOLDER.fullmatch(name) for name in os.listdir(os.path.dirname(os.path.dirname(__file__)))]
+    versions = [each[1] for each in found if each]
+    if len(versions) == 1:
+        return versions[0]
+    from importlib import metadata
+
     try:
-        return installed("dualpix")
-    except PackageNotFoundError:
+        return metadata.version("dualpix")
+    except metadata.PackageNotFoundError:
         return UNINSTALLED

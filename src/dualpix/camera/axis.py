@@ -168,5 +168,5 @@ def large_shifts(left: Map, right: Map, threads: int = 1) -> Unexplained:
 
 def _smooth(plane: Map, threads: int) -> Map:
     smooth = empty_like(plane)
-    _core.smooth(plane, smooth, np.array([1, 4, 6, 4, 1]) / 16, threads)
+    _core.smooth(np.ascontiguousarray(plane), smooth, np.array([1, 4, 6, 4, 1]) / 16, threads)
     return smooth

@@ -3,17 +3,24 @@
 The copy means that Pillow finds the same picture as `header`, and that nothing else in the file is parsed twice.
 """
 
+from __future__ import annotations
+
+import os
 import re
+import threading
 from collections.abc import Iterator
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from PIL.JpegImagePlugin import JpegImageFile  # here, since a child that is forked during an import hangs
 
 from ..types import Image
 from . import _exif
 from ._format import Bytes, FormatError, Header, check_shape, unpack
+
+if TYPE_CHECKING:
+    from PIL.JpegImagePlugin import JpegImageFile
 
 MAGIC = re.compile(rb"\xff\xd8\xff")
 
@@ -29,6 +36,12 @@ _MOST_SEGMENTS = 2**14  # before the first scan
 _MOST_SCANS = 100  # a scan of a few bytes may cost as much as the whole picture
 _STRIP = 2**18  # bytes of rows that are copied at once, while they are in the processor's cache
 _DAMAGED = "is a damaged JPEG: copy or export it again"
+
+_IMPORTING = threading.Lock()  # A fork waits for it: a child that is forked during an import hangs.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_IMPORTING.acquire, after_in_parent=_IMPORTING.release, after_in_child=_IMPORTING.release
+    )
 
 
 def header(data: Bytes) -> Header:
@@ -49,7 +62,7 @@ def decode(data: bytes) -> Image:
     expected, pixels = header(data), _pixels_only(data)
     try:
         # The class, not Image.open: that has a limit of pixels of its own, for the whole process.
-        with JpegImageFile(BytesIO(pixels)) as picture:
+        with _pillow()(BytesIO(pixels)) as picture:
             check_shape(np.empty((picture.height, picture.width, 0)), expected)
             picture.load()
             return _copied(picture)
@@ -109,6 +122,13 @@ def _pixels_only(data: bytes) -> bytes:
     if frames != 1 or scans > _MOST_SCANS:
         raise FormatError(f"has {frames} frames and {scans} scans, more than a picture has: export it again")
     return b"".join([*parts, b"\xff\xd9"])
+
+
+def _pillow() -> type[JpegImageFile]:
+    """Pillow's decoder, imported when the first JPEG is decoded."""
+    with _IMPORTING:
+        from PIL.JpegImagePlugin import JpegImageFile
+    return JpegImageFile
 
 
 def _copied(picture: JpegImageFile) -> Image:

@@ -1,11 +1,10 @@
-"""TIFF: the structure and most pixels are read here, OpenCV decodes JPEG in TIFF. tifffile writes.
+"""TIFF: the structure and most pixels are read here, OpenCV decodes JPEG in TIFF. `_tiff_writer` writes.
 
 A file is read if its first page is an image and all others are smaller copies of it (a pyramid).
 """
 
 import re
 import struct
-from io import BytesIO
 
 import numpy as np
 
@@ -45,17 +44,6 @@ def header(data: Bytes) -> Header:
 def decode(data: bytes) -> Image:
     """Return the pixels as stored. Palette and 1-bit images become uint8; white is the largest value."""
     return _pixels(_page(data))
-
-
-def encode(image: Image, orientation: int = UPRIGHT, profile: bytes = b"") -> memoryview:
-    """Return an image or a map, as it is, in one uncompressed page. The ICC profile may be empty."""
-    import tifffile
-
-    turned = [(ORIENTATION, _SHORT, 1, orientation, True)] if orientation != UPRIGHT else []
-    kind = "rgb" if image.ndim == 3 else "minisblack"
-    file = BytesIO()
-    tifffile.imwrite(file, image, photometric=kind, metadata=None, extratags=turned, iccprofile=profile or None)
-    return file.getbuffer()
 
 
 def readable_page(data: Bytes) -> Page | None:

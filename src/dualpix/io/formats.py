@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import OutputError, ParameterError
 from ..types import Map, StrPath
-from . import _dynamic_depth, _exr, _glb, _map_png, _npy, _pfm, _ply, _tiff
+from . import _dynamic_depth, _exr, _glb, _map_png, _npy, _pfm, _ply, _tiff_writer
 from ._extra import missing
 from .layers import METRES, PIXELS, Layers
 
@@ -78,8 +78,8 @@ def _png(layers: Layers, style: Style) -> bytes:
 
 
 _FLOATS = {
-    ".tif": Format(lambda layers, _: _tiff.encode(layers.values)),
-    ".tiff": Format(lambda layers, _: _tiff.encode(layers.values)),
+    ".tif": Format(lambda layers, _: _tiff_writer.encode(layers.values)),
+    ".tiff": Format(lambda layers, _: _tiff_writer.encode(layers.values)),
     ".pfm": Format(lambda layers, _: _pfm.encode(layers.values)),
     ".npy": Format(lambda layers, _: _npy.encode(layers.values)),
 }

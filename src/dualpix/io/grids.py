@@ -6,7 +6,6 @@ pages count as memory of the process.
 
 import math
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -108,7 +107,7 @@ class Rows:
 @contextmanager
 def written(path: StrPath, shape: Shape, dtype: npt.DTypeLike = np.float32) -> Iterator[Rows]:
     """Write a .npy file row by row. It appears whole at the end of the block, or not at all."""
-    temporary = f"{os.fspath(path)}.{secrets.token_hex(8)}.part"
+    temporary = f"{os.fspath(path)}.{os.urandom(8).hex()}.part"
     try:
         with writing(path):
             with open(temporary, "xb") as file:

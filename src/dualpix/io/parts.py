@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 from functools import cache
@@ -120,12 +119,12 @@ class Part:
 
 def name_beside(target: str) -> str:
     """A new name for a part, in the folder of the output."""
-    return os.path.join(os.path.dirname(target), f"{PREFIX}{_machine()}-{secrets.token_hex(8)}{SUFFIX}")
+    return os.path.join(os.path.dirname(target), f"{PREFIX}{_machine()}-{os.urandom(8).hex()}{SUFFIX}")
 
 
 def name_of_old(target: str) -> str:
     """A new name for a folder that is replaced. It is no part, so nobody removes it while the output is missing."""
-    return f"{_begin_of_old(target)}{secrets.token_hex(8)}{OLD}"
+    return f"{_begin_of_old(target)}{os.urandom(8).hex()}{OLD}"
 
 
 def _begin_of_old(target: str) -> str:

@@ -4,7 +4,7 @@ import os
 
 from ..errors import OutputError
 from ..types import Image, StrPath
-from . import _jpeg, _metadata, _tiff
+from . import _jpeg, _metadata, _tiff_writer
 from ._format import reading
 from ._metadata import Origin
 from ._reader import file_bytes
@@ -52,5 +52,5 @@ def encode_picture(path: StrPath, image: Image, kept: Origin | None = None) -> b
     if suffix == ".png":
         return _metadata.into_png(encode_png(image), kept)
     if suffix in (".tif", ".tiff"):
-        return _tiff.encode(image, profile=kept.profile)
+        return _tiff_writer.encode(image, profile=kept.profile)
     return _metadata.into_jpeg(_jpeg.encode(eight_bits(image)), kept)

@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import InputError
 from ..types import Image, StrPath
 from ..version import version
-from . import _tiff, raw
+from . import _tiff_writer, raw
 from ._reader import probe
 from .pairs import kind_of, read_one
 from .raw.split import record as raw_record
@@ -104,4 +104,4 @@ def encode_tiff16(image: Image, orientation: int = 1) -> memoryview:
         image = np.rint(np.clip(image, 0, 1) * np.float32(65535)).astype(np.uint16)
     elif image.dtype == np.uint8:
         image = image.astype(np.uint16) * np.uint16(257)
-    return _tiff.encode(image, orientation)
+    return _tiff_writer.encode(image, orientation)

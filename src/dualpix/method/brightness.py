@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..params.definitions import Photometry
+from ..quantiles import quantiles
 from ..types import Map, Planes, copy_of
 
 UNSURE = 0.005  # this much of a relative difference in brightness may come from the scene, so it is left
@@ -99,7 +100,7 @@ def sampling(size: int) -> int:
 
 def brightness_of(sample: Map, most: float) -> float:
     """The brightness of a plane that is known by a sample and its largest intensity."""
-    return max(float(np.quantile(sample, 0.99)), most / 64, 1e-6)
+    return max(*quantiles(sample, [0.99]), most / 64, 1e-6)
 
 
 class Part(NamedTuple):

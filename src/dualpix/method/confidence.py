@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from .. import _core
+from ..quantiles import quantiles
 from ..types import Map, Mask, Parabolas, Place, Signs, doubled, empty, empty_like
 
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
@@ -22,7 +23,7 @@ TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the
 STEP, LEAST = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
 CURVATURE = np.float32(1e-5)  # px^-2: added
 FARTHEST = np.float32(3)  # px; matches farther from the belief count as this far
-MOST = (2, 98)  # percentiles: the span of a picture is that of most of its disparities
+MOST = (0.02, 0.98)  # quantiles: the span of a picture is that of most of its disparities
 SAMPLE = 200_000  # pixels that a picture is measured in
 
 # The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
@@ -118,8 +119,8 @@ def spread(d: Map, side: int, threads: int = 1) -> Map:
 def span_of(d: Map) -> float:
     """What most of the disparities span, px."""
     step = max(1, math.isqrt(d.size // SAMPLE))
-    low, high = np.nanpercentile(d[::step, ::step], MOST)
-    return float(high - low)
+    low, high = quantiles(d[::step, ::step], MOST)
+    return high - low
 
 
 def picture_span(belief: Parabolas, d: Map) -> float:
@@ -216,9 +217,9 @@ def window_mean(values: Map, side: int, threads: int = 1) -> Map:
 
 
 def _slopes(view: Map) -> Map:
-    """The slope along x of the mean of three rows; 0 in the first and the last column."""
-    above, below = np.concatenate((view[:1], view[:-1])), np.concatenate((view[1:], view[-1:]))
-    rows = (above + 2 * view + below) / np.float32(8)
+    """The slope along x of the mean of three rows, per px; 0 in the first and the last column."""
+    padded = np.pad(view, ((1, 1), (0, 0)), "reflect")
+    rows = (padded[:-2] + 2 * view + padded[2:]) / np.float32(8)
     slopes = np.zeros_like(view)
     np.subtract(rows[:, 2:], rows[:, :-2], out=slopes[:, 1:-1])
     return slopes

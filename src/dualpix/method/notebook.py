@@ -1,7 +1,6 @@
 """A map as a few lines of HTML, for notebooks: a small picture with its colour bar, and what to know about it."""
 
 import base64
-import html
 import math
 from collections.abc import Sequence
 
@@ -14,6 +13,8 @@ WIDEST = 480  # px, of the picture
 
 def page(d: Map, heading: str, details: str, warnings: Sequence[str]) -> str:
     """The picture of a disparity map (px, larger is nearer), a heading, a line of details, and the warnings."""
+    import html
+
     picture = base64.b64encode(encode_png(small_preview(d))).decode()
     notes = "".join(f"<li>{html.escape(printable(each))}</li>" for each in warnings)
     title = html.escape(heading)

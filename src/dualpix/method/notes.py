@@ -2,8 +2,7 @@
 
 import math
 
-import numpy as np
-
+from ..quantiles import median
 from ..types import Agreement, Map
 from .confidence import SAMPLE, span_of
 from .search import CLEAR
@@ -60,7 +59,7 @@ def order_notes(d: Map) -> list[str]:
     step, third = max(1, math.isqrt(d.size // SAMPLE)), len(d) // 3
     if not third:
         return []
-    upper, lower = (float(np.nanmedian(part[::step, ::step])) for part in (d[:third], d[-third:]))
+    upper, lower = (median(part[::step, ::step]) for part in (d[:third], d[-third:]))
     fall = upper - lower
     if not fall > max(FALL[0], FALL[1] * span_of(d)):
         return []

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..params import Params
 from ..params.definitions import WINDOW
+from ..quantiles import median
 from ..types import Parabolas
 
 STEEPEST = 0.27  # the least factor
@@ -21,7 +22,8 @@ def relief_of(belief: Parabolas) -> float:
     """The median change of the disparity from one pixel to the next along x, px/px."""
     d = belief.disparity()
     step = max(1, math.isqrt(d.size // SAMPLE))
-    return float(np.median(np.abs(np.diff(d[::step], axis=1)[:, ::step]))) if d.shape[1] > 1 else 0.0
+    rows = d[::step]
+    return median(np.abs(rows[:, 1::step] - rows[:, :-1:step])) if d.shape[1] > 1 else 0.0
 
 
 def fitted(params: Params, coarser: Parabolas | None) -> Params:

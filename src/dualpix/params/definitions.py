@@ -52,9 +52,14 @@ def parameter(rule: Rule, doc: str, symbol: str = "", unit: str = "", needs: Nee
     return field(metadata={"parameter": Parameter(rule, doc, symbol, unit, needs)})
 
 
+_by_group: dict[type["Group"], dict[str, Parameter]] = {}
+
+
 def parameters(group: type["Group"]) -> dict[str, Parameter]:
     """The parameters of a group by name, in order."""
-    return {each.name: each.metadata["parameter"] for each in fields(group)}
+    if group not in _by_group:
+        _by_group[group] = {each.name: each.metadata["parameter"] for each in fields(group)}
+    return _by_group[group]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from ..errors import ParameterError
@@ -42,27 +43,27 @@ class Params(Smoothing, Scales, Aggregation, Minima, Matching, Photometry):
         If a value has the wrong type or is out of bounds.
     """
 
-    @property
+    @cached_property
     def photometry(self) -> Photometry:
         return self._only(Photometry)
 
-    @property
+    @cached_property
     def matching(self) -> Matching:
         return self._only(Matching)
 
-    @property
+    @cached_property
     def minima(self) -> Minima:
         return self._only(Minima)
 
-    @property
+    @cached_property
     def aggregation(self) -> Aggregation:
         return self._only(Aggregation)
 
-    @property
+    @cached_property
     def scales(self) -> Scales:
         return self._only(Scales)
 
-    @property
+    @cached_property
     def smoothing(self) -> Smoothing:
         return self._only(Smoothing)
 

@@ -1,9 +1,9 @@
 """The presets: complete sets of parameters by name, and how to start from one."""
 
+import os
 import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from ..errors import ParameterError
@@ -20,10 +20,14 @@ DEFAULT_PRESET = "auto"
 
 
 @cache
-def _presets() -> dict[str, tuple[str, Params]]:
-    text = resources.files(__package__).joinpath("presets.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
-    return {name: (table.pop("description"), Params(**table)) for name, table in tables.items()}
+def _presets() -> dict[str, dict[str, Any]]:
+    with open(os.path.join(os.path.dirname(__file__), "presets.toml"), "rb") as file:
+        return tomllib.load(file)
+
+
+@cache
+def _made(name: str) -> Params:
+    return Params(**{key: value for key, value in _presets()[name].items() if key != "description"})
 
 
 def preset_names() -> tuple[str, ...]:
@@ -33,7 +37,7 @@ def preset_names() -> tuple[str, ...]:
 
 def preset_descriptions() -> dict[str, str]:
     """One line about each preset, by name."""
-    return {name: description for name, (description, _) in _presets().items()}
+    return {name: table["description"] for name, table in _presets().items()}
 
 
 def preset(name: str) -> Params:
@@ -46,7 +50,7 @@ def preset(name: str) -> Params:
     """
     if not isinstance(name, str) or name not in _presets():
         raise ParameterError(unknown_name("preset", name, _presets()))
-    return _presets()[name][1]
+    return _made(name)
 
 
 def resolve(base: str | Params, overrides: Mapping[str, Any]) -> Params:
