@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from .lean import import_numpy
 from .options import (
     Command,
     OptionalArgument,
@@ -106,6 +107,7 @@ def disparity(
       dualpix disparity left.png right.png -o out.exr
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
+    import_numpy()
     from ..batches.capture import Capture, make, write
     from ..io import OutputSet
     from ..io.sidecar import sidecar_path

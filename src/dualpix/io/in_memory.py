@@ -4,17 +4,22 @@ Encoded pictures (bytes, file objects) are decoded as files are. Pillow's pictur
 integers, and one or four channels are brought into the form HxW or HxWx3, uint8, uint16 or float.
 """
 
-from typing import Any
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL.Image import Image as PillowImage
 
 from ..errors import InputError
 from ..types import Image
 from ._decoders import IMAGE_FORMATS
 from ._format import UPRIGHT, reading
 from ._reader import check_pixels, decode
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
 
 __all__ = ["from_memory", "same_depth", "type_name"]
 
@@ -48,7 +53,8 @@ def from_memory(value: object, name: str) -> tuple[Image, int]:
     if encoded is not None:
         info, stored = decode(encoded, name, IMAGE_FORMATS)
         return stored, info.orientation
-    if isinstance(value, PillowImage):
+    pillow = sys.modules.get("PIL.Image")  # whoever has such a picture has imported it
+    if pillow and isinstance(value, pillow.Image):
         return _from_pillow(value, name)
     return _narrowed(_channels(_array(value, name), name), name), UPRIGHT
 
