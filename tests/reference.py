@@ -394,6 +394,37 @@ def window_mean(values, side):
     return np.lib.stride_tricks.sliding_window_view(padded, (side, side)).mean(axis=(2, 3))
 
 
+def area_means(image, shape):
+    """The image with fewer rows and columns; each pixel is the mean of the area that it covers."""
+    for axis, small in enumerate(shape):
+        n = image.shape[axis]
+        ends, edges = np.arange(n + 1), np.linspace(0, n, small + 1)
+        covered = np.minimum(ends[1:], edges[1:, None]) - np.maximum(ends[:-1], edges[:-1, None])
+        weights = np.maximum(covered, 0) * small / n
+        image = weights @ image if axis == 0 else image @ weights.T
+    return image
+
+
+def shifted_tiles(left, right, side, reach, alike):
+    """What the right view leaves unexplained of the variance of every tile: at its place, shifted along x, along y."""
+    height, width = left.shape
+    found = []
+    for y in range(0, height - side + 1, side):
+        for x in range(0, width - side + 1, side):
+            L = left[y : y + side, x : x + side].astype(float)
+
+            def rest(dx, dy, x=x, y=y, L=L):
+                if not (0 <= x + dx <= width - side and 0 <= y + dy <= height - side):
+                    return np.inf
+                R = right[y + dy : y + dy + side, x + dx : x + dx + side].astype(float)
+                common = max(np.mean((L - L.mean()) * (R - R.mean())), 0)
+                return max(L.var() - common**2 / (R.var() + alike), 0)
+
+            shifts = range(-reach, reach + 1)
+            found.append((rest(0, 0), min(rest(s, 0) for s in shifts), min(rest(0, s) for s in shifts)))
+    return np.array(found).T
+
+
 def bias(v, a, d):
     """The mean of |sum a (v - d)| / sum a around every 4th pixel; v: vertices of the matches, -inf for none."""
     a = np.where(np.isfinite(v), a, 0)[::4, ::4]

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -19,7 +20,7 @@ from dualpix import cli, metrics
 from dualpix.camera.optics import Pupil
 from dualpix.cli.main import COMMANDS
 from dualpix.cli.progress import progress_bar
-from dualpix.io import read_image, read_map, write_map
+from dualpix.io import encode_png, read_image, read_map, write_map
 from dualpix.method import pipeline
 from dualpix.params import load_config, preset, preset_names, resolve
 from dualpix.run import Step, share_done
@@ -91,6 +92,18 @@ def test_start_up_imports_nothing_heavy(statement):
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {statement}; print({heavy})"], capture_output=True, check=True
     )
+    assert done.stdout.splitlines()[-1] == b"[]"
+
+
+@pytest.mark.parametrize("name", ["auto", "dslr-a", "phone"])
+def test_a_map_of_a_png_pair_needs_neither_opencv_nor_pillow(tmp_path, name):
+    paths = [str(tmp_path / each) for each in ("left.png", "right.png", "out.tiff")]
+    for path, view in zip(paths[:2], textured_pair((90, 120), 1.5), strict=True):
+        Path(path).write_bytes(encode_png(np.clip(view, 0, 255).astype(np.uint8)))
+    asked = ["disparity", *paths[:2], "-o", paths[2], "--preset", name]
+    heavy = "sorted({'cv2', 'PIL', 'tifffile', 'rich', 'numpy.ma'} & set(sys.modules))"
+    code = f"import sys, dualpix.cli; assert dualpix.cli.main({asked}) == 0; print({heavy})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout.splitlines()[-1] == b"[]"
 
 

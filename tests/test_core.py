@@ -27,7 +27,7 @@ PRINTED = {
     "_Sums": {"uint8", "uint16", "uint32", "uint64"},
     "_Ranges": {"int32"},
     "_Weights": {"uint16"},
-    "_Tiles": {"float64"},
+    "_Double": {"float64"},
     "_Codes": {"int16"},
     "_Pixels": {"uint8", "uint16", "float32"},
     "Sequence[_Prior]": {"collections.abc.Sequence[tuple[float32, float32, int, float, float]]"},

@@ -204,6 +204,17 @@ def _covariances(r: Draw) -> Arguments:
     return {"left": r.map(), "right": r.map(), "C": np.zeros((tiles, 6, 6)), "side": side}
 
 
+def _shifts(r: Draw) -> Arguments:
+    side = r.random.choice((1, 3, 8, 32))
+    rest = np.zeros((3, r.h // side * (r.w // side)))
+    told = {"left": r.map(), "right": r.map(), "rest": rest, "side": side, "reach": r.random.choice((0, 1, 9))}
+    return told | {"alike": r.real(1e-3, 1)}
+
+
+def _shrink(r: Draw) -> Arguments:
+    return {"image": r.map(), "out": r.map(r.random.randint(1, r.h), r.random.randint(1, r.w))}
+
+
 def _tile_extremes(r: Draw) -> Arguments:
     side = _core.tile // 2
     tiles = (-(-r.h // side), -(-r.w // side))
@@ -258,6 +269,10 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "edge_weights": _edge_weights,
     "aggregate": _aggregate,
     "minimizer": _maps("A", "B", "d"),
+    "smooth": lambda r: {"image": r.map(), "out": r.map(), "taps": r.taps().astype(np.float64)},
+    "spread": lambda r: {"d": r.map(), "out": r.map(), "side": r.random.choice((1, 2, 11, 60))},
+    "shrink": _shrink,
+    "tile_shifts": _shifts,
     "near_texture": lambda r: {
         "A": r.map(),
         "coarser": r.random.choice((None, r.mask(*r.half()))),

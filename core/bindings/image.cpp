@@ -203,7 +203,7 @@ void bind_image(nb::module_& m) {
   m.def("mean", mean, as_is("values"), "threads"_a, "The mean; it does not depend on the number of threads.");
   m.def("tile_covariances", tile_covariances, as_is("left"), as_is("right"), as_is("C"), "side"_a, "threads"_a,
         "C = the covariances in every tile of L - R, the slopes of the mean M along x and y, M, x M and y M.");
-  m.def("tile_shifts", tile_shifts, as_is("left"), as_is("right"), as_is("rest"), "side"_a, "reach"_a, "alike"_a,
-        "threads"_a,
+  m.def("tile_shifts", tile_shifts, as_is("left"), as_is("right"), as_is("rest"), nb::kw_only(), "side"_a,
+        "reach"_a, "alike"_a, "threads"_a,
         "rest = the variance of every tile of left that right does not explain: as it is, shifted along x, along y.");
 }

@@ -15,18 +15,28 @@ struct Terms {
   alignas(64) float of[kTerms][kMostSide * kMostSide];
 };
 
+// The terms of row y of a tile, from `at` on.
+DUALPIX_INLINE void fill_row(const float* left, const float* right, int w, int side, int y, Terms& terms, int at) {
+  float M[3][kMostSide + 2];  // the rows above, here and below, from the column before the tile on
+  for (int k = 0; k < 3; ++k)
+    for (int x = 0; x < side + 2; ++x) {
+      const ptrdiff_t p = (ptrdiff_t)(k - 1) * w + x - 1;
+      M[k][x] = 0.5f * (left[p] + right[p]);
+    }
+  const float* m = M[1] + 1;
+  for (int x = 0; x < side; ++x) terms.of[0][at + x] = left[x] - right[x];
+  for (int x = 0; x < side; ++x) terms.of[1][at + x] = m[x + 1] - m[x - 1];
+  for (int x = 0; x < side; ++x) terms.of[2][at + x] = M[2][x + 1] - M[0][x + 1];
+  for (int x = 0; x < side; ++x) terms.of[3][at + x] = m[x];
+  for (int x = 0; x < side; ++x) terms.of[4][at + x] = (float)(x - side / 2) * m[x];
+  for (int x = 0; x < side; ++x) terms.of[5][at + x] = (float)(y - side / 2) * m[x];
+}
+
 DUALPIX_INLINE void fill(const float* left, const float* right, int w, int side, Terms& terms) {
   const int stride = (side + kLanes - 1) / kLanes * kLanes;
   terms.size = side * stride;
   for (int k = 0; k < kTerms; ++k) std::fill_n(terms.of[k], terms.size, 0.0f);
-  for (int y = 0; y < side; ++y)
-    for (int x = 0; x < side; ++x) {
-      const ptrdiff_t p = (ptrdiff_t)y * w + x;
-      auto M = [=](ptrdiff_t q) { return 0.5f * (left[q] + right[q]); };
-      const float m = M(p), values[kTerms] = {left[p] - right[p], M(p + 1) - M(p - 1), M(p + w) - M(p - w), m,
-                                              (x - side / 2) * m, (y - side / 2) * m};
-      for (int k = 0; k < kTerms; ++k) terms.of[k][y * stride + x] = values[k];
-    }
+  for (int y = 0; y < side; ++y) fill_row(left + (ptrdiff_t)y * w, right + (ptrdiff_t)y * w, w, side, y, terms, y * stride);
   for (int k = 0; k < kTerms; ++k) {
     double sums[kLanes] = {}, sum = 0;
     for (int i = 0; i < terms.size; i += kLanes)

@@ -162,7 +162,7 @@ def large_shifts(left: Map, right: Map, threads: int = 1) -> Unexplained:
     L, R = _smooth(left, threads), _smooth(right, threads)
     rows, columns = (n // tile for n in L.shape)
     rest = np.empty((3, rows * columns))
-    _core.tile_shifts(L, R, rest, tile, reach, ALIKE, threads)
+    _core.tile_shifts(L, R, rest, side=tile, reach=reach, alike=ALIKE, threads=threads)
     return Unexplained(*rest)
 
 
