@@ -48,19 +48,30 @@ DUALPIX_INLINE void fill(const float* left, const float* right, int w, int side,
   }
 }
 
-DUALPIX_INLINE double product(const float* a, const float* b, int size) {
-  vfloat sum = {};
-  for (int i = 0; i < size; i += kLanes) sum += load(a + i) * load(b + i);
-  double total = 0;
-  for (int i = 0; i < kLanes; ++i) total += sum[i];
-  return total;
+// Row i of the covariances from column i on. The sums of a row do not wait for each other.
+template <int i>
+DUALPIX_INLINE void products(const Terms& terms, int n, double* C) {
+  vfloat sums[kTerms] = {};
+  for (int p = 0; p < terms.size; p += kLanes) {
+    const vfloat a = load(terms.of[i] + p);
+    for (int j = i; j < kTerms; ++j) sums[j] += a * load(terms.of[j] + p);
+  }
+  for (int j = i; j < kTerms; ++j) {
+    double total = 0;
+    for (int lane = 0; lane < kLanes; ++lane) total += sums[j][lane];
+    C[i * kTerms + j] = C[j * kTerms + i] = total / n;
+  }
 }
 
 DUALPIX_CLONES void covariances(const float* left, const float* right, int w, int side, Terms& terms, double* C) {
   fill(left, right, w, side, terms);
-  for (int i = 0; i < kTerms; ++i)
-    for (int j = i; j < kTerms; ++j)
-      C[i * kTerms + j] = C[j * kTerms + i] = product(terms.of[i], terms.of[j], terms.size) / (side * side);
+  const int n = side * side;
+  products<0>(terms, n, C);
+  products<1>(terms, n, C);
+  products<2>(terms, n, C);
+  products<3>(terms, n, C);
+  products<4>(terms, n, C);
+  products<5>(terms, n, C);
 }
 
 }  // namespace
