@@ -5,6 +5,7 @@ The copy means that Pillow finds the same picture as `header`, and that nothing 
 
 from __future__ import annotations
 
+import logging  # noqa: F401 - Pillow imports it, and what it does at a fork must be known before one waits
 import os
 import re
 import threading
