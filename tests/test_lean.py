@@ -1,5 +1,6 @@
 """A lean start: OpenCV only where it is used, NumPy without threads of its own, the version without metadata."""
 
+import gc
 import io
 import os
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 import tifffile
 
 import dualpix.version
+from dualpix.cli.lean import quick_imports
 from dualpix.io import _tiff, _tiff_writer
 
 
@@ -33,26 +35,19 @@ print(before == cv2.getNumThreads())
     assert printed(code) == ["False", "1", "3", "True"]
 
 
-def test_numpy_starts_without_threads_and_the_environment_stays():
-    code = """
-import os, sys
-os.environ.pop("OPENBLAS_NUM_THREADS", None)
-from dualpix.cli.lean import import_numpy
-import_numpy()
-print("numpy" in sys.modules, "OPENBLAS_NUM_THREADS" in os.environ)
-"""
-    assert printed(code) == ["True", "False"]
-
-
-def test_what_the_user_set_is_kept():
-    code = """
-import os
-os.environ["OPENBLAS_NUM_THREADS"] = "3"
-from dualpix.cli.lean import import_numpy
-import_numpy()
-print(os.environ["OPENBLAS_NUM_THREADS"])
-"""
-    assert printed(code) == ["3"]
+@pytest.mark.parametrize("threads", [None, "3"])
+def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
+    name = "OPENBLAS_NUM_THREADS"
+    monkeypatch.delenv(name, raising=False)
+    if threads:
+        monkeypatch.setenv(name, threads)
+    assert gc.isenabled()
+    with pytest.raises(RuntimeError), quick_imports():
+        assert os.environ[name] == (threads or "1")
+        assert not gc.isenabled()
+        raise RuntimeError
+    assert os.environ.get(name) == threads
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize(

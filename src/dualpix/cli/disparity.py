@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .lean import import_numpy
+from .lean import quick_imports
 from .options import (
     Command,
     OptionalArgument,
@@ -107,13 +107,13 @@ def disparity(
       dualpix disparity left.png right.png -o out.exr
       dualpix disparity im0.png im1.png -o out.pfm --preset stereo --mask-occluded
     """
-    import_numpy()
-    from ..batches.capture import Capture, make, write
-    from ..io import OutputSet
-    from ..io.sidecar import sidecar_path
-    from ..look import Look
-    from ..params import chosen
-    from ..run import thread_count
+    with quick_imports():
+        from ..batches.capture import Capture, make, write
+        from ..io import OutputSet
+        from ..io.sidecar import sidecar_path
+        from ..look import Look
+        from ..params import chosen
+        from ..run import thread_count
 
     check_camera(camera, calibration)
     name, params = chosen(preset, config, settings, search, smoothing)
