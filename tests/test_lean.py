@@ -42,12 +42,13 @@ def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
     if threads:
         monkeypatch.setenv(name, threads)
     assert gc.isenabled()
-    with pytest.raises(RuntimeError), quick_imports():
+    with quick_imports():
         assert os.environ[name] == (threads or "1")
         assert not gc.isenabled()
+    assert (os.environ.get(name), gc.isenabled()) == (threads, True)
+    with pytest.raises(RuntimeError), quick_imports():
         raise RuntimeError
-    assert os.environ.get(name) == threads
-    assert gc.isenabled()
+    assert (os.environ.get(name), gc.isenabled()) == (threads, True)
 
 
 @pytest.mark.parametrize(
