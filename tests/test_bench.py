@@ -12,7 +12,7 @@ from conftest import not_under
 from dualpix import ParameterError, _core, cli
 from dualpix.cli.bench import SECTIONS
 from dualpix.evaluation import bench
-from dualpix.evaluation.bench import _comparison, _kernels, _measure, _methods, _pairs, _scaling, _summary
+from dualpix.evaluation.bench import _against, _comparison, _kernels, _measure, _methods, _pairs, _scaling, _summary
 from dualpix.evaluation.bench._measure import Case, best_times, opencv_threads, peak
 from dualpix.io.sidecar import to_json
 
@@ -122,7 +122,7 @@ def test_the_better_of_two_runs_is_kept(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: next(clock))
     stages = iter([None, {"run": 1}, {"run": 2}, {"run": 3}])
     best = best_times({"a": Case(lambda *_: next(stages), ("", ""), 1)}, 3, silent)
-    assert best["a"] == (2.0, {"run": 2})
+    assert best["a"] == (2.0, {"run": 2}, (5.0, 2.0, 3.0))
 
 
 def test_opencv_gets_its_threads_back_after_a_failure():
@@ -227,6 +227,46 @@ def test_the_record_says_what_ran_where(record):
     assert f"{record['cpu']}, load {record['load']:.1f} before" in bench.bench_lines(record)
     assert {"dualpix", "numpy", "opencv"} <= set(record["versions"])
     assert set(bench.SECTIONS) < set(record)
+
+
+def test_changes_since_an_earlier_run(tmp_path, capsys):
+    """Every run counts: the fastest for the ratio, the median for the spread."""
+    found = _against.change([2.0, 1.0, 4.0], [3.0, 2.5, 2.0])
+    assert found == (1.0, 2.0, 2.0, 1.0, 2.5)
+    size = ["--size", TINY, "--threads", 1, "--repeat", 1, "--only", "methods"]
+    assert cli.main(["bench", *map(str, size), "--json", "--quiet"]) == 0
+    before = tmp_path / "before.json"
+    before.write_text(capsys.readouterr().out)
+    assert cli.main(["bench", *map(str, size), "--against", str(before), "--json", "--quiet"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert {"auto", "SGBM 5-way", "stereo, stereo pair"} <= set(record["against"])
+    auto = record["against"]["auto"]
+    assert auto["ratio"] == auto["now"] / auto["then"]
+    assert auto["now"] == record["methods"]["pair"]["methods"]["auto"]["seconds"]
+    assert "now / then" in bench.bench_lines(record)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"cpu": "another"}, "cpu is another"),
+        ({"threads": 7}, "threads is 7, not 1"),
+        ({"pair": {"width": 3}}, "its pair is another one"),
+        ({"methods": {}}, "is no record of methods"),
+    ],
+)
+def test_other_records_are_refused_before_anything_is_measured(record, change, why, tmp_path, capsys):
+    path = tmp_path / "before.json"
+    path.write_text(json.dumps({**record, "threads": 1, **change}))
+    assert cli.main(["bench", "--size", str(TINY), "--threads", "1", "--only", "methods", "--against", str(path)]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_only_methods_are_compared(tmp_path, capsys):
+    path = tmp_path / "before.json"
+    path.write_text("{}")
+    assert cli.main(["bench", "--size", str(TINY), "--only", "kernels", "--against", str(path)]) == 2
+    assert "compares the methods" in capsys.readouterr().err
 
 
 def test_ratios_are_quotients_of_the_seconds(record):

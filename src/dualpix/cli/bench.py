@@ -19,6 +19,7 @@ SECTIONS = ("methods", "stages", "scaling", "kernels", "memory")
 @click.option("--repeat", type=int, default=3, metavar="N", help="Runs of each measurement. The fastest counts.")
 @click.option("--only", type=click.Choice(SECTIONS), multiple=True, help="Measure only this. May be repeated.")
 @click.option("--plot", type=file_path, metavar="FILE.svg", help="Also draw the results, as .svg or .png.")
+@click.option("--against", type=file_path, metavar="FILE.json", help="Compare with what --json printed before.")
 @json_option
 @force_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no tables.")
@@ -30,6 +31,7 @@ def bench(
     repeat: int,
     only: tuple[str, ...],
     plot: str | None,
+    against: str | None,
     as_json: bool,
     force: bool,
     quiet: bool,
@@ -53,6 +55,8 @@ def bench(
     Examples:
       dualpix bench --size 2 --only methods
       dualpix bench left.png right.png --threads 2 --plot bench.svg
+      dualpix bench --only methods --json > before.json
+      dualpix bench --only methods --against before.json
     """
     if left is not None and right is None:
         raise click.UsageError("Missing argument 'RIGHT': give both views, or none")
@@ -62,12 +66,14 @@ def bench(
     from ..evaluation.bench import bench_lines, check_plot, encode_plot
     from ..io import OutputSet
 
-    inputs, outputs = given(left=left, right=right), given(plot=plot)
+    inputs, outputs = given(left=left, right=right, against=against), given(plot=plot)
     if plot is not None:
         check_plot(plot, only)
     with OutputSet(outputs.values(), inputs.values(), force) as files:
         with progress_bar(not quiet) as progress:
-            record = measure(left, right, size=size, threads=threads, repeat=repeat, only=only, progress=progress)
+            record = measure(
+                left, right, size=size, threads=threads, repeat=repeat, only=only, against=against, progress=progress
+            )
         if plot is not None:
             files.write(plot, encode_plot(plot, record))
     if as_json:

@@ -4,4 +4,10 @@ from ._plot import check_plot, encode_plot
 from ._record import SECTIONS, bench
 from ._text import bench_lines
 
-__all__ = ["SECTIONS", "bench", "bench_lines", "check_plot", "encode_plot"]
+__all__ = [
+    "SECTIONS",
+    "bench",
+    "bench_lines",
+    "check_plot",
+    "encode_plot",
+]

@@ -92,10 +92,12 @@ def _size(cases: Mapping[str, Case]) -> dict[str, int]:
     return {"width": width, "height": height}
 
 
-def _ratios(times: Mapping[str, Timed], base: str) -> dict[str, dict[str, float]]:
-    """Seconds of each method, and their ratio to those of the base."""
+def _ratios(times: Mapping[str, Timed], base: str) -> dict[str, dict[str, Any]]:
+    """Seconds of each method, of its best run and of all, and the ratio of the best ones to those of the base."""
+    whole = times[base].seconds
     return {
-        name: {"seconds": timed.seconds, "ratio": timed.seconds / times[base].seconds} for name, timed in times.items()
+        name: {"seconds": timed.seconds, "ratio": timed.seconds / whole, "runs": list(timed.runs)}
+        for name, timed in times.items()
     }
 
 

@@ -45,10 +45,11 @@ def label(name: Hashable) -> str:
 
 
 class Timed(NamedTuple):
-    """Seconds of the best run, and seconds by stage if the method reports them."""
+    """Seconds of the best run, its seconds by stage if the method reports them, and the seconds of all runs."""
 
     seconds: float
     stages: dict[str, float] | None
+    runs: tuple[float, ...]
 
 
 def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, Timed]:
@@ -67,8 +68,10 @@ def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, 
             with opencv_threads(case.threads):
                 start = time.perf_counter()
                 stages = case()
-                timed = Timed(time.perf_counter() - start, stages)
-            best[name] = min(best.get(name, timed), timed, key=lambda each: each.seconds)
+                seconds = time.perf_counter() - start
+            last = best.get(name, Timed(seconds, stages, ()))
+            faster = last if last.seconds <= seconds else Timed(seconds, stages, ())
+            best[name] = faster._replace(runs=(*last.runs, seconds))
     return {name: best[name] for name in cases}
 
 

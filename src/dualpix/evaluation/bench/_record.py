@@ -12,7 +12,9 @@ from typing import Any
 from ...batches.versions import versions
 from ...params.rules import Choice, Real, Whole, check
 from ...run import Progress, Step, thread_count
+from ...types import StrPath
 from . import _scaling
+from ._against import changes, comparable
 from ._comparison import compare_memory, compare_times
 from ._kernels import kernels
 from ._measure import Tell, Views
@@ -31,6 +33,7 @@ def bench(
     threads: int | None = None,
     repeat: int = 3,
     only: Sequence[str] = (),
+    against: StrPath | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Measure time and memory. Times do not include reading files, except for those of whole processes.
@@ -48,6 +51,8 @@ def bench(
         The number of runs of each method. The best one counts.
     only : sequence of str
         The SECTIONS to measure; by default all.
+    against : path, optional
+        The record of an earlier run in the same way, as JSON. The record of this one then has a section ``against``.
     progress : callable, optional
         Called with a `Step` when a measurement begins. Steps are counted by section.
 
@@ -68,6 +73,7 @@ def bench(
     wanted = [check("only", section, Choice(*SECTIONS)) for section in only] or list(SECTIONS)
     views = given_or_simulated(left, right, MEGAPIXELS if size is None else largest)
     heading = _heading(views, left, right, threads, repeat)
+    before = None if against is None else comparable(against, heading, wanted)
     parts: dict[str, Callable[[Tell], dict[str, Any]]] = {
         "methods": lambda tell: compare_times(views, threads, largest, repeat, wanted, tell),
         "scaling": lambda tell: {"scaling": _growth(views, threads, largest, repeat, tell)},
@@ -78,7 +84,8 @@ def bench(
     measured: dict[str, Any] = {}
     for done, name in enumerate(needed):
         measured |= parts[name](partial(_report, progress, done, len(needed)))
-    return {**heading, **measured, "summary": summary(measured)}
+    record = {**heading, **measured, "summary": summary(measured)}
+    return record if before is None else {**record, "against": changes(before, record)}
 
 
 def _report(progress: Progress | None, done: int, total: int, text: str) -> None:

@@ -20,6 +20,7 @@ def bench_lines(record: dict[str, Any]) -> str:
         "kernels": _kernels,
         "memory": _memory,
         "summary": _summary,
+        "against": _against,
     }
     tables = (table for name, writer in writers.items() if record.get(name) for table in writer(record[name]))
     return "\n\n".join([_title(record), *tables])
@@ -116,6 +117,14 @@ def _memory(section: dict[str, Any]) -> Iterator[str]:
                 rows.append([method, *figures])
         yield text_table(rows)
     yield _points("memory by disparities, MB", section["disparities"], "above_views", "{:.1f}", "growth")
+
+
+def _against(section: dict[str, Any]) -> Iterator[str]:
+    rows: Rows = [["compared with the earlier run", "then, s", "now, s", "now / then", "spread"]]
+    for name, each in section.items():
+        spread = f"{each['low']:.3f} to {each['high']:.3f}"
+        rows.append([name, f"{each['then']:.3f}", f"{each['now']:.3f}", f"{each['ratio']:.3f}", spread])
+    yield text_table(rows)
 
 
 def _summary(section: dict[str, float]) -> Iterator[str]:
