@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from contextlib import nullcontext
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import not_under
 from dualpix import _core
-from dualpix.types import LARGE, empty, empty_like
+from dualpix.types import LARGE, empty, empty_like, reusing
 
 MB = 1 << 20
 
@@ -84,6 +85,26 @@ def test_freed_memory_never_raises_the_peak():
     assert resident() - before < 4 * MB
 
 
+def lazily_free():
+    """Bytes that the system may take whenever it needs them."""
+    with open("/proc/self/smaps_rollup") as file:
+        return sum(1024 * int(line.split()[1]) for line in file if line.startswith("LazyFree"))
+
+
+@not_under("every array is an allocation of its own")
+@pytest.mark.skipif(not os.path.exists("/proc/self/smaps_rollup"), reason="needs /proc")
+@pytest.mark.parametrize("inside", [False, True])
+def test_the_system_may_have_freed_memory_after_a_call(inside):
+    _core.release_free_memory()
+    with reusing() if inside else nullcontext():
+        array = _core.allocate(64 * MB)
+        array[:] = 1
+        del array
+        assert (lazily_free() > 50 * MB) != inside
+    assert lazily_free() > 50 * MB
+    _core.release_free_memory()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_can_allocate():
     array = _core.allocate(8 * MB)
@@ -101,7 +122,7 @@ def test_a_forked_process_can_allocate():
 
 
 def test_too_large():
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match="no memory for an array of 17592186044416 bytes"):
         _core.allocate(1 << 44)
     for count in (0, (1 << 44) + 1):
         with pytest.raises(ValueError, match="count must be"):

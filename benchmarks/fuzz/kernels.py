@@ -314,10 +314,11 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "copy": _maps("source", "target"),
     "multiply_adds": lambda r: {"count": r.random.choice((0, 1, 1000, 1e5)), "lanes": r.random.choice((4, 8, 16))},
     "allocate": lambda r: {"count": r.random.choice((-1, 0, 1, 4095, 1 << 20, 1 << 22, 1 << 62))},
+    "begin": lambda r: {},
     "rest": lambda r: {},
     "release_free_memory": lambda r: {},
 }
-_NO_THREADS = ("remove_speckles", "fill_holes", "allocate", "rest", "release_free_memory")
+_NO_THREADS = ("remove_speckles", "fill_holes", "allocate", "begin", "rest", "release_free_memory")
 _NO_THREADS += ("unfilter", "unpack_bits", "unpack_lzw", "add_up", "parse_numbers")
 
 

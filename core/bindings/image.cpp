@@ -30,7 +30,8 @@ void multiply(Output plane, Map grid, int height, int width, int top, int left, 
   check_size(plane);
   check_size(grid);
   const int h = (int)plane.shape(0), w = (int)plane.shape(1);
-  require(top >= 0 && left >= 0 && top <= height - h && left <= width - w, "plane must lie in height x width pixels");
+  require(height >= h && width >= w && top >= 0 && left >= 0 && top <= height - h && left <= width - w,
+          "plane must lie in height x width pixels");
   apart(plane, grid);
   Released release;
   dualpix::multiply(plane.data(), h, w, grid.data(), (int)grid.shape(0), (int)grid.shape(1),

@@ -17,16 +17,22 @@ using Bytes = nb::ndarray<nb::numpy, unsigned char, nb::ndim<1>, nb::c_contig, n
 
 struct Block {
   size_t count;
-  void* p;
+  void* p = nullptr;
+  ~Block() {
+    if (p) dualpix::pool().give(p, count);
+  }
 };
 
 Bytes allocate(size_t count) {
   require(count >= 1 && count <= (size_t)1 << 44, "count must be 1 to 2^44");
-  auto block = std::make_unique<Block>(Block{count, dualpix::pool().take(count)});
-  const nb::capsule owner(block.get(), [](void* held) noexcept {
-    const std::unique_ptr<Block> block(static_cast<Block*>(held));
-    dualpix::pool().give(block->p, block->count);
-  });
+  auto block = std::make_unique<Block>(Block{count});
+  try {
+    block->p = dualpix::pool().take(count);
+  } catch (const std::bad_alloc&) {
+    PyErr_Format(PyExc_MemoryError, "no memory for an array of %zu bytes", count);
+    throw nb::python_error();
+  }
+  const nb::capsule owner(block.get(), [](void* held) noexcept { delete static_cast<Block*>(held); });
   return Bytes(block.release()->p, {count}, owner);
 }
 
@@ -66,6 +72,7 @@ NB_MODULE(_core, m) {
   bind_baselines(m);
   bind_render(m);
   m.def("allocate", allocate, "count"_a, "That many bytes of memory, not initialised; used again once freed.");
+  m.def("begin", [] { dualpix::pool().begin(); }, "A call begins: memory that is freed is kept for its next arrays.");
   m.def("rest", [] { dualpix::pool().rest(); }, "A call has ended: the system may take freed memory if it needs it.");
   m.def("release_free_memory", release_free_memory, "Return freed memory to the system.");
   m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source. Measures memory bandwidth.");

@@ -59,14 +59,9 @@ void* Pool::take(size_t bytes) {
     if (range->second >= bytes && (best == free_.end() || range->second < best->second)) best = range;
   char* p;
   if (best != free_.end()) {
-    p = best->first;
-    const size_t rest = best->second - bytes;
-    free_.erase(best);
-    if (rest) free_[p + bytes] = rest;
-    unused_ -= bytes;
+    p = cut(best, bytes);
   } else {
-    const size_t most = std::max({peak_, before_, used_ + bytes});
-    release_down_to(most - used_ - bytes);
+    release_down_to(std::max({peak_, before_, used_ + bytes}) - used_ - bytes);
     p = map(bytes);
   }
   used_ += bytes;
@@ -74,10 +69,19 @@ void* Pool::take(size_t bytes) {
   return p;
 }
 
+// Takes that many bytes off the end of a free range.
+char* Pool::cut(std::map<char*, size_t>::iterator range, size_t bytes) noexcept {
+  char* p = range->first + (range->second -= bytes);
+  if (range->second == 0) free_.erase(range);
+  unused_ -= bytes;
+  return p;
+}
+
 void Pool::give(void* p, size_t bytes) noexcept {
   bytes = rounded(bytes);
   used_ -= bytes;
   if (!kReuses) return unmap(static_cast<char*>(p), bytes);
+  if (calls_ == 0) offer(static_cast<char*>(p), bytes);
   try {
     auto range = free_.emplace(static_cast<char*>(p), bytes).first;
     unused_ += bytes;
@@ -96,6 +100,7 @@ void Pool::give(void* p, size_t bytes) noexcept {
 }
 
 void Pool::rest() noexcept {
+  calls_ = std::max(calls_ - 1, 0);
   before_ = peak_;
   peak_ = used_;
   release_down_to(before_ - used_);
@@ -113,11 +118,7 @@ void Pool::release_down_to(size_t most) noexcept {
     auto least = std::min_element(free_.begin(), free_.end(),
                                   [](const auto& a, const auto& b) { return a.second < b.second; });
     const size_t bytes = std::min(least->second, rounded(unused_ - most));
-    char* p = least->first;
-    if (bytes < least->second) free_[p + bytes] = least->second - bytes;
-    free_.erase(p);
-    unused_ -= bytes;
-    unmap(p, bytes);
+    unmap(cut(least, bytes), bytes);
   }
 }
 

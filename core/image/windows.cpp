@@ -52,7 +52,7 @@ DUALPIX_CLONES void span_row(float* most, float* least, float* out, int w, int s
   for (int x = 0; x < w; ++x) {
     const float high = most[x + last] > most[x] ? most[x + last] : most[x];
     const float low = least[x + last] < least[x] ? least[x + last] : least[x];
-    out[x] = high - low;
+    out[x] = high >= low ? high - low : 0.0f;  // there may be NaN only
   }
 }
 

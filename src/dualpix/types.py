@@ -2,7 +2,8 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -58,6 +59,16 @@ def empty(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArra
     """An array that is not initialised. A large one takes the memory of one that was freed before."""
     bytes = math.prod(shape) * np.dtype(dtype).itemsize
     return _core.allocate(bytes).view(dtype).reshape(shape) if bytes >= LARGE else np.empty(shape, dtype)
+
+
+@contextmanager
+def reusing() -> Iterator[None]:
+    """Keep the memory of large arrays that are freed in this block for others. Afterwards the system may have it."""
+    _core.begin()
+    try:
+        yield
+    finally:
+        _core.rest()
 
 
 def empty_like(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .. import _core
 from ..camera.lens import NO_LENS, Calibration
 from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
@@ -20,7 +19,7 @@ from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.overrides import Overrides, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
-from ..types import Input, Pair, StrPath
+from ..types import Input, Pair, StrPath, reusing
 from . import pipeline
 from .kinds import Method, method_of
 from .memory import check_memory, gigabytes
@@ -110,7 +109,7 @@ def disparity(
     files = {**views, "guide": guide, "hints": hints, "calibration": calibration}
     request = request_of(preset, run.threads, lens, files, layout, first)
     read = partial(read_pair, left, right, guide, layout=layout, first=first)
-    try:
+    with reusing():
         # No variable here holds the pair, so views read from files are freed once they are developed.
         result = pipeline.disparity(
             _read(read, method, mask_occluded, mem_limit, run),
@@ -121,8 +120,6 @@ def disparity(
             hints=strokes,
             run=run,
         )
-    finally:
-        _core.rest()
     return replace(result, request=request)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from .. import _core
 from ..camera.lens import NO_LENS, Calibration
 from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
@@ -15,7 +14,7 @@ from ..params import DEFAULT_PRESET, Params
 from ..params.overrides import Overrides, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
-from ..types import Input, Pair, StrPath
+from ..types import Input, Pair, StrPath, reusing
 from .api import method_for, request_of
 from .frames import solve_frame
 from .moments import Filming, Moment
@@ -102,8 +101,8 @@ class Sequence:
     def add(self, left: Input | Pair, right: Input | None = None, guide: Input | None = None) -> Result:
         """The result of the next frame, given as to `dualpix.disparity`, or as a `Pair`."""
         pair = left if isinstance(left, Pair) else read_pair(left, right, guide)
-        result, self.moment = solve_frame(pair, self.filming, [self.moment] if self.moment else [], self.new_run())
-        _core.rest()
+        with reusing():
+            result, self.moment = solve_frame(pair, self.filming, [self.moment] if self.moment else [], self.new_run())
         return self._asked(result, pair.source)
 
     def both_sides(self, pairs: Iterable[Pair]) -> Iterator[Result]:
