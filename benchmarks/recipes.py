@@ -29,8 +29,9 @@ Image = npt.NDArray[Any]
 
 LARGE = 474  # px, width of a large picture
 
-NEAR, FAR = "530,155", "560,70"  # points of the photo: the headlight, a box behind
-KNOWN = ("--known", "530,155=1.5", "--known", "560,70=4")  # metres, made up
+# Points of the photo: the front wheel, a box behind. The scene that the demo draws is near and far there, too.
+NEAR, FAR = "553,304", "560,70"
+KNOWN = ("--known", f"{NEAR}=1.5", "--known", f"{FAR}=4")  # metres, made up
 
 
 def run(*args: str, folder: Path) -> None:

@@ -201,6 +201,18 @@ def test_commands_run(folder, call, page):
                 assert code == 0, f"{block}: {' '.join(words)}\n{err}"
 
 
+def test_the_tutorial_runs_on_the_scene_that_the_demo_draws(tmp_path, monkeypatch, call):
+    """Without the extra demo, its two points must differ in depth as well."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "skimage.data", None)  # as if scikit-image were not installed
+    for block in blocks_of(ROOT / "docs/photographer.md"):
+        for words in commands_of(block):
+            code, _, err = call(*words[1:])
+            assert code == 0, f"{block}: {' '.join(words)}\n{err}"
+    z = dualpix.read_map("metres.tiff")
+    assert (z[304, 553], z[70, 560]) == pytest.approx((1.5, 4), rel=0.05)
+
+
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 @pytest.mark.filterwarnings("default")  # of libraries; what the blocks do is what counts
 def test_python_runs(folder, given, page):
