@@ -20,6 +20,7 @@ from dualpix.evaluation.methods import Learned, files_of, method
 from dualpix.evaluation.outcomes import Scene
 from dualpix.networks import KEYS, Recipe, file, open_network, pieces
 from dualpix.networks import network as running
+from dualpix.networks.reasons import reason
 from onnx_files import moved_tensor, node, picking, save, slope_network, trained_kernel
 
 DERIVATIVE = (0.5, 0, -0.5)[::-1]  # correlation: (L(x + 1) - L(x - 1)) / 2
@@ -302,6 +303,48 @@ def test_any_damage_is_one_sentence(tmp_path, capfd):
     assert 0 < len(refusals) < 150
     assert not any("\n" in each for each in refusals)
     assert capfd.readouterr() == ("", "")  # ONNX Runtime prints nothing
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ({"ir_version": 99}, r"n\.onnx: has ir_version 99, but this ONNX Runtime reads up to (\d+): export it with ir"),
+        ({"opset": 99}, r"n\.onnx: has opset 99, but this ONNX Runtime reads up to (\d+): export it with opset \1 or"),
+    ],
+)
+def test_a_file_that_is_too_new(tmp_path, version, says):
+    path = picking(tmp_path / "n.onnx", ANY, 0)
+    model = onnx.load(path)
+    model.ir_version = version.get("ir_version", 8)
+    model.opset_import[0].version = version.get("opset", 13)
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(InputError, match=says):
+        open_network(path)
+
+
+def test_the_reason_of_a_failure_is_told_without_its_place(tmp_path):
+    """ONNX Runtime names a C++ file and a signature before it says why."""
+    weights = {"shape": np.array([1, 2, 5, 5])}
+    path = save(tmp_path / "n.onnx", [node("Reshape", "x shape", "y")], {"x": ANY}, weights)
+    view = np.zeros((7, 8), np.float32)
+    with pytest.raises(InputError, match=r"Input shape:\{1,2,7,8\}, requested shape:\{1,2,5,5\}\): give") as caught:
+        open_network(path).disparity(view, view)
+    assert "onnxruntime::" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/src/core/a.h:5 void o::B::Init(const std::function<int(int)>&, bool) ",
+        "/src/core/a.cc:377 o::common::Status o::Grid<T>::Compute(o::Context*) const [with T = float] ",
+        r"D:\a\_work\core\a.cc:12 o::Model::Model ",
+        "",
+    ],
+)
+def test_places_of_each_compiler_are_left_out(place):
+    error = Exception(f"[ONNXRuntimeError] : 1 : FAIL : running Add: {place}is 3 (of 4), a::b too\n")
+    assert reason(error) == "running Add: is 3 (of 4), a::b too"
+    assert reason(Exception("x" * 1000 + "the end")).endswith("the end")
 
 
 # ---- the recipe ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..types import Image, Map, Shape, StrPath, full_scale
 from .file import NetworkFile, read_network
 from .pieces import OVERLAP, TILE, WHOLE, Window, blended
 from .ports import Ports, ports_of
+from .reasons import reason, too_new
 from .recipe import Recipe, recipe_of
 
 Array = npt.NDArray[Any]
@@ -215,7 +216,7 @@ def _built(network: Network, threads: int) -> tuple[Ports, Callable[[dict[str, A
         except Exception as error:  # each of ONNX Runtime's errors is a class of its own, right below Exception
             size = " and ".join("x".join(map(str, each.shape)) for each in inputs.values())
             raise InputError(
-                f"{network.path}: fails for inputs of {size} ({_reason(error)}): give the multiple that it needs, or a "
+                f"{network.path}: fails for inputs of {size} ({reason(error)}): give the multiple that it needs, or a "
                 "smaller tile"
             ) from None
         return np.asarray(output)
@@ -240,16 +241,10 @@ def _session(file: NetworkFile, threads: int, plain: bool = False) -> Any:
         # Without a fallback, since trying again would print.
         return onnxruntime.InferenceSession(file.data, options, ["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # as above
-        raise InputError(
-            f"{file.path}: ONNX Runtime cannot use it ({_reason(error)}): export the network again, or give another"
-        ) from None
-
-
-def _reason(error: Exception) -> str:
-    """The words of ONNX Runtime in one line, without its code."""
-    text = " ".join(str(error).split())
-    words = text.split(" : ", 3)[-1] if text.startswith("[ONNXRuntimeError]") else text
-    return words if len(words) <= 200 else f"{words[:200]}..."
+        why = too_new(error) or (
+            f"ONNX Runtime cannot use it ({reason(error)}): export the network again, or give another"
+        )
+        raise InputError(f"{file.path}: {why}") from None
 
 
 def _rounded_up(size: int, multiple: int) -> int:
