@@ -260,8 +260,11 @@ def test_files_outside_the_folder_are_never_opened(tmp_path, monkeypatch, locati
 
 
 def test_a_file_that_is_missing_or_too_large(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match=r"gone\.bin: no such file"):
+    with pytest.raises(InputError, match=r"n\.onnx: its tensors are in gone\.bin, which is missing: put it beside"):
         open_network(moved_tensor(tmp_path / "n.onnx", "gone.bin"))
+    with pytest.raises(InputError, match=r"its tensors are in x{300}, which is missing"):
+        open_network(moved_tensor(tmp_path / "n.onnx", "x" * 300))
+    moved_tensor(tmp_path / "n.onnx", "gone.bin")
     (tmp_path / "gone.bin").write_bytes(bytes(1000))
     monkeypatch.setattr(file, "LARGEST", 1000)
     with pytest.raises(InputError, match=r"n\.onnx: has more than .* with all its files"):
@@ -366,9 +369,10 @@ def test_every_key_is_documented():
 @pytest.mark.parametrize(
     ("shape", "query", "says"),
     [
-        (ANY, "padding=3", "unknown key 'padding': .*layout, axes, colour, first, white"),
+        (ANY, "padding=3", r"n\.onnx: unknown key 'padding': .*layout, axes, colour, first, white"),
         (ANY, "layot=two", "did you mean layout?"),
-        (ANY, "layout", r"a recipe is KEY=VALUE"),
+        (ANY, "layout", r"n\.onnx: \?layout is not KEY=VALUE"),
+        (ANY, "gain=0", r"n\.onnx: gain must be a number from -1e\+09 to 1e\+09 except 0, not '0'"),
         (ANY, "layout=three", "layout must be auto or two or stacked or side-by-side, not 'three'"),
         (ANY, "std=0", "std must be a number above 0"),
         (ANY, "mean=1,2", "mean must be"),
@@ -383,7 +387,11 @@ def test_every_key_is_documented():
         (ANY, "overlap=600", "overlap=600 is more than half a tile of 1024"),
         ([1, 2, 64, 64], "tile=32", "tile=32, but .* fixes its size, 64x64"),
         ([1, 2, 64, 64], "overlap=40", "more than half a tile of 64"),
-        ([1, 3, None, None], "", "has one input.* layout=stacked or layout=side-by-side"),
+        ([1, 3, None, None], "", "has one input.* both views, layout=side-by-side, in the file"),
+        ([1, None, None, 1], "", "has one input.* both views, layout=side-by-side, in the file"),
+        ([1, None, None, None], "", "has one input.* both views, layout=stacked or layout=side-by-side, in the file"),
+        ([1, 8, 8, None], "axes=nhwc", "has one input.* layout=stacked or layout=side-by-side"),
+        ([1, 4, None, None], "", "has one input.* export it with an input for each view, or with the 2 or 6 channels"),
         ([1, 3, None, 63], "layout=side-by-side", "takes a width of 63"),
         ([1, 5, None, None], "layout=stacked", "no axis has 2 or 6 channels"),
         ([None] * 4, "layout=stacked", "give axes=nchw or axes=nhwc"),
@@ -465,6 +473,11 @@ def test_a_network_is_a_method(tmp_path):
     np.testing.assert_array_equal(found.run(along_y, 1)[0], d.T)
     np.testing.assert_array_equal(found.run(scene, 1)[0], d)
     np.testing.assert_allclose(found.run(scene, 2)[0], d, atol=1e-5)
+
+
+def test_a_network_has_no_other_name_in_a_comparison():
+    with pytest.raises(ParameterError, match=r"method DPE=onnx:a\.onnx\?gain=2: .*: give onnx:a\.onnx\?gain=2$"):
+        method("DPE=onnx:a.onnx?gain=2")
 
 
 def texture(seed, shape=(96, 112)):

@@ -185,6 +185,9 @@ def method(name: str) -> Method:
     if name.startswith(ONNX):
         path, _, query = name.removeprefix(ONNX).partition("?")
         return Learned(name, open_network(path, query))
+    _, renamed, network = name.partition(f"={ONNX}")
+    if renamed:
+        raise ParameterError(f"method {name}: NAME= is for dualpix reproduce only: give {ONNX}{network}")
     module, colon, attribute = name.partition(":")
     if colon:
         own = Function(name, module, attribute)

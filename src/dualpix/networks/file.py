@@ -4,6 +4,7 @@ An ONNX file is a protobuf message. Its tensors may keep their values in other f
 opens them, so every such name is looked at before. The message is read for nothing else.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -57,7 +58,11 @@ def read_network(path: str) -> NetworkFile:
     folder = Path(path).resolve().parent
     digest, left = blake2b(data, digest_size=16), LARGEST - len(data)
     for name in sorted(names):
-        more = _read(path, _inside(path, folder, name), left)
+        beside = _inside(path, folder, name)
+        if not os.path.exists(beside):  # unlike Path.exists, it takes a name of any length
+            shown = name if name.isprintable() else repr(name)
+            raise InputError(f"{path}: its tensors are in {shown}, which is missing: put it beside")
+        more = _read(path, beside, left)
         left -= len(more)
         digest.update(name.encode("utf-8", "surrogatepass") + more)
     return NetworkFile(path, data, folder, digest.hexdigest())

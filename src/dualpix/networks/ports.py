@@ -12,6 +12,7 @@ from .recipe import Recipe
 
 TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
+ONE_INPUT = {"stacked": 2, "side-by-side": 1}  # views in the channels of the one input
 RECIPE = "in the file beside it or after a ?"  # where a key is given
 
 
@@ -106,10 +107,7 @@ def _layout(path: str, inputs: list[Any], recipe: Recipe) -> str:
         sizes = _sizes(inputs[0])
         if len(sizes) == 4 and {2, 6} & {sizes[1], sizes[3]}:
             return "stacked"
-        raise InputError(
-            f"{path}: has one input, {_listed(inputs)}: say how it holds both views, layout=stacked or "
-            f"layout=side-by-side, {RECIPE}"
-        )
+        raise InputError(f"{path}: has one input, {_listed(inputs)}: {_way_out(sizes, recipe.axes)}")
     if (recipe.layout == "two") != (len(inputs) == 2):
         raise ParameterError(
             f"layout={recipe.layout}, but {path} has {len(inputs)} input{'s' * (len(inputs) > 1)}, {_listed(inputs)}"
@@ -117,10 +115,23 @@ def _layout(path: str, inputs: list[Any], recipe: Recipe) -> str:
     return recipe.layout
 
 
+def _way_out(sizes: tuple[int | None, ...], axes: str) -> str:
+    """What can be done if the one input does not tell how it holds both views."""
+    found = {size for order, size in zip(("nchw", "nhwc"), sizes[1::2], strict=False) if axes in ("auto", order)}
+    fits = [layout for layout, views in ONE_INPUT.items() if found == {None} or found & _possible(views)]
+    if len(sizes) != 4 or not fits:
+        return "export it with an input for each view, or with the 2 or 6 channels of both"
+    return f"say how it holds both views, {' or '.join(f'layout={layout}' for layout in fits)}, {RECIPE}"
+
+
+def _possible(views: int) -> set[int]:
+    """The numbers of channels that so many views can have."""
+    return {views * count for count in CHANNELS.values()}
+
+
 def _axes(path: str, port: Port, recipe: Recipe, layout: str) -> tuple[str, int | None]:
     """The order of the axes and the number of channels, None if it is not fixed."""
-    sizes, views = _sizes(port), 2 if layout == "stacked" else 1
-    possible = {views * count for count in CHANNELS.values()}
+    sizes, possible = _sizes(port), _possible(ONE_INPUT.get(layout, 1))
     found = {"nchw": sizes[1], "nhwc": sizes[3]}
     for axes, channels in found.items():
         if recipe.axes in ("auto", axes) and channels in possible:
@@ -136,7 +147,7 @@ def _axes(path: str, port: Port, recipe: Recipe, layout: str) -> tuple[str, int 
 
 
 def _colour(path: str, port: Port, recipe: Recipe, channels: int | None, layout: str) -> str:
-    views = 2 if layout == "stacked" else 1
+    views = ONE_INPUT.get(layout, 1)
     colour = recipe.colour
     if colour == "auto":
         if channels is None:
@@ -157,7 +168,7 @@ def _check_tile(path: str, recipe: Recipe, fixed: tuple[int | None, int | None])
         raise ParameterError(f"tile={recipe.tile} is not a multiple of {recipe.multiple}, which {path} needs")
     side = min(each or (TILE if recipe.tile == "auto" else int(recipe.tile)) for each in fixed)
     if recipe.overlap != "auto" and int(recipe.overlap) > side // 2:
-        raise ParameterError(f"overlap={recipe.overlap} is more than half a tile of {side} px: give less")
+        raise ParameterError(f"{path}: overlap={recipe.overlap} is more than half a tile of {side} px: give less")
 
 
 def _sizes(port: Port) -> tuple[int | None, ...]:

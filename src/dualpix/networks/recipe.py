@@ -1,5 +1,7 @@
 """The recipe of a network: how the views go in and what comes out, in a TOML file beside it or after a ``?``."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,19 @@ from ..params.rules import Choice, OneOr, OrAuto, Real, Rule, Several, Whole, ch
 
 _COLOURS = Several(Real(-1e6, 1e6), 3, 3, "one number for each colour, in the order of the network")
 _SPREADS = Several(Real(0, 1e6, above=True), 3, 3, "one number for each colour, in the order of the network")
+
+
+class _NotZero(Real):
+    """A number from low to high, but not 0."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} except 0"
+
+    def check(self, value: object) -> float:
+        if not (number := super().check(value)):
+            raise ValueError
+        return number
+
 
 # What each key must be. docs/networks.md says what it means.
 KEYS: dict[str, Rule] = {
@@ -26,7 +41,7 @@ KEYS: dict[str, Rule] = {
     "overlap": OrAuto(Whole(0, 8192)),
     "output": Whole(-64, 63),
     "channel": Whole(-64, 63),
-    "gain": Real(-1e9, 1e9),
+    "gain": _NotZero(-1e9, 1e9),
     "offset": Real(-1e9, 1e9),
 }
 
@@ -105,24 +120,31 @@ def recipe_of(path: str, query: str = "", settings: dict[str, Any] | None = None
     found: dict[str, Any] = {}
     beside = Path(path).with_suffix(".toml")
     if beside.exists():
-        found |= _checked(f"recipe {beside}: ", read_toml(beside, "recipe"))
-    return Recipe(
-        **found | dict(_parsed(path, text) for text in query.split("&") if text) | _checked("", settings or {})
-    )
+        with _named(f"recipe {beside}"):
+            found |= _checked(read_toml(beside, "recipe"))
+    with _named(path):
+        found |= dict(_parsed(text) for text in query.split("&") if text) | _checked(settings or {})
+    return Recipe(**found)
 
 
-def _checked(where: str, settings: dict[str, Any]) -> dict[str, Any]:
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Errors of the block say where they are."""
     try:
-        return {key: check(key, value, _rule(key)) for key, value in settings.items()}
+        yield
     except ParameterError as error:
-        raise ParameterError(f"{where}{error}") from None
+        raise ParameterError(f"{where}: {error}") from None
 
 
-def _parsed(path: str, text: str) -> tuple[str, Any]:
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: check(key, value, _rule(key)) for key, value in settings.items()}
+
+
+def _parsed(text: str) -> tuple[str, Any]:
     """Key and value of a part of the query."""
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        raise ParameterError(f"{path}?{text}: a recipe is KEY=VALUE, joined by &, such as layout=stacked&white=255")
+        raise ParameterError(f"?{text} is not KEY=VALUE, joined by &, such as layout=stacked&white=255")
     rule = _rule(key)
     try:
         return key, rule.check(rule.parse(value))
