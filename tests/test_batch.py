@@ -214,13 +214,26 @@ def test_once_makes_and_keeps_only_what_is_missing():
 
 def test_the_folder_of_another_batch_is_refused(photos, tmp_path):
     run("photos", "out")
-    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other options\): .*--force"):
+    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other window\): .*--force"):
         dualpix.batch("photos", "out", window=7)
+    with pytest.raises(OutputError, match=r"\(of other inputs, preset, format, preview\): "):
+        dualpix.batch("photos/deep", "out", "phone", format="pfm", preview=True)
+    with pytest.raises(OutputError, match=r"\(of other cost, window, penalty, range, more\): "):
+        dualpix.batch("photos", "out", cost="zncc", window=7, penalty=9.0, range=(-1, 1), polish=0.1)
     with pytest.raises(OutputError, match="of other inputs"):
         dualpix.batch("photos/deep", "out")
     assert not any(each.kept for each in run("photos", "out", window=7, force=True).values())
     with pytest.raises(OutputError, match="another batch"):
         dualpix.batch("photos", "out")
+
+
+def test_the_folder_of_the_inputs_is_refused(photos, tmp_path):
+    (tmp_path / "link").symlink_to("photos")
+    before = sorted(photos.rglob("*"))
+    for given in ("photos", "photos/", "link"):
+        with pytest.raises(OutputError, match=rf"^{given}: the output folder is the input folder: choose another$"):
+            dualpix.batch(["photos/deep", given], "photos", force=True)
+    assert sorted(photos.rglob("*")) == before
 
 
 def test_a_folder_with_other_files_is_refused(photos, tmp_path):
@@ -332,9 +345,10 @@ def test_patterns_take_what_they_match(photos):
     assert [(shot.left, shot.right) for shot in inputs.find_shots(["photos/a_*"]).shots] == [
         ("photos/a_left.png", "photos/a_right.png")
     ]
-    for path in ("photos/*.CR3", "photos"):
+    (photos / "empty").mkdir()
+    for path in ("photos/*.CR3", "photos/empty"):
         with pytest.raises(InputError, match=f"^{re.escape(path)}: holds no shot"):
-            inputs.find_shots([path], skip="photos" if path == "photos" else None)
+            inputs.find_shots([path])
     with pytest.raises(InputError, match=r"^nowhere: no such file or folder: check the path"):
         inputs.find_shots(["nowhere"])
 

@@ -20,6 +20,7 @@ import dualpix
 from dualpix import cli
 from dualpix.cli.main import COMMANDS, group
 from dualpix.evaluation.datasets import open_dataset
+from dualpix.params.config import read_toml
 from onnx_files import node, save, slope_network
 from raw_files import LONG, RATIONAL, SHORT, cr2, exif_tags, frames_of, mosaic
 from test_datasets import middlebury, r6ii, simulated
@@ -293,6 +294,19 @@ def check_other(words, where):
         assert (ROOT / words[1]).is_file(), f"{where}: {words[1]}"
     else:
         assert any(" ".join(words).startswith(start) for start in OTHERS), f"{where}: {' '.join(words)}"
+
+
+def test_every_extra_is_in_the_table():
+    """With all that it installs, other extras of dualpix aside."""
+    extras = read_toml(ROOT / "pyproject.toml", "project")["project"]["optional-dependencies"]
+    text = (ROOT / "docs/installing.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| extra \|.*\n\|-.*\n((?:\|.*\n)+)", text, re.MULTILINE)[1]
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| (.+) \|$", table, re.MULTILINE))
+    assert set(rows) == set(extras)
+    for name, requirements in extras.items():
+        packages = {re.match(r"[\w-]+", each)[0] for each in requirements} - {"dualpix"}
+        listed = {each for each in rows[name].split(", ") if "the extra" not in each and "`" not in each}
+        assert listed == packages, name
 
 
 def check_extras(requirement, where):

@@ -14,6 +14,8 @@ from ..io.parts import is_part, remove_dead
 from ..version import version
 
 BATCH, RESULTS = "batch.json", "results.jsonl"
+MOST_NAMES = 4  # that a sentence lists
+SHOWN = {"suffix": "format"}  # options whose name is another one outside
 PATIENCE = 10.0  # s that we wait for the processes of a killed run to end
 
 
@@ -44,11 +46,25 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
     if found is None:
         if any(not is_part(name) for name in _names(folder)):
             raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
-    elif different := sorted(name for name in batch if found.get(name) != _as_json(batch[name])):
+    elif different := _different(found, _as_json(batch)):
+        names = ", ".join(different[:MOST_NAMES] + ["more"] * (len(different) > MOST_NAMES))
         raise OutputError(
-            f"{folder}: holds another batch (of other {', '.join(different)}): choose another folder, or --force to "
-            "make this batch there"
+            f"{folder}: holds another batch (of other {names}): choose another folder, or --force to make this batch there"
         )
+
+
+def _different(found: Any, batch: dict[str, Any]) -> list[str]:
+    """The names of what differs: inputs, options, parameters. Another preset explains other parameters."""
+    if not isinstance(found, dict):
+        return ["options"]
+    names: list[str] = []
+    for name, value in batch.items():
+        other = found.get(name)
+        if other == value or (name == "params" and "preset" in names):
+            continue
+        inner = isinstance(value, dict) and isinstance(other, dict)
+        names += _different(other, value) if inner else [SHOWN.get(name, name)]
+    return names or ["options"] * (found != batch)
 
 
 def _check_usable(folder: str) -> None:

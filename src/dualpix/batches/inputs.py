@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, OutputError
 from ..io import urls
 from ..io.captures import find_capture
 from ..io.pairs import kind_of
@@ -49,6 +49,8 @@ def find_shots(inputs: Sequence[StrPath | Row], layout: str | None = None, skip:
     ------
     InputError
         If an input does not exist or holds no shot, or a manifest is wrong.
+    OutputError
+        If an input is the folder `skip`.
     """
     shots: list[Shot] = []
     places: list[str] = []  # of the shots without a name
@@ -61,6 +63,8 @@ def find_shots(inputs: Sequence[StrPath | Row], layout: str | None = None, skip:
         if path.lower().endswith(SUFFIXES) and not os.path.isdir(path):
             shots += read_manifest(path)
             continue
+        if skip is not None and _is_same(path, os.fspath(skip)):
+            raise OutputError(f"{path}: the output folder is the input folder: choose another")
         place, files, chosen = _files(path, skip)
         found, left_out = _paired(files, layout, chosen)
         if not found:
@@ -71,6 +75,12 @@ def find_shots(inputs: Sequence[StrPath | Row], layout: str | None = None, skip:
     shots = list({shot.where: shot for shot in shots}.values())  # inputs may overlap
     base = urls.common([urls.absolute(place) for place in places])
     return Found([shot if shot.name else replace(shot, name=_name(shot.left, base)) for shot in shots], others)
+
+
+def _is_same(path: str, folder: str) -> bool:
+    if urls.is_url(path) or urls.is_url(folder):
+        return path.rstrip("/") == folder.rstrip("/")
+    return os.path.isdir(path) and os.path.realpath(path) == os.path.realpath(folder)
 
 
 def _name(left: str, base: str | None) -> str:

@@ -32,8 +32,8 @@ def too_new(error: Exception) -> str | None:
     for name, pattern in _TOO_NEW.items():
         if found := pattern.search(text):
             return (
-                f"has {name} {found[1]}, but this ONNX Runtime reads up to {found[2]}: export it with {name} {found[2]} "
-                "or less, or update onnxruntime"
+                f"has {name} {found[1]}, but this ONNX Runtime reads up to {found[2]}: export it with {name} "
+                f"{found[2]} or less, or update onnxruntime"
             )
     return None
 
