@@ -181,3 +181,4 @@ def test_nan_does_not_count():
     assert median(values[::2, ::3]) == pytest.approx(float(np.nanmedian(values[::2, ::3])))
     assert math.isnan(median(np.full((2, 3), np.nan, np.float32)))
     assert median(np.array([np.inf, np.inf, 1], np.float32)) == math.inf
+    assert median(np.array([1, 2, np.inf], np.float32)) == 2
