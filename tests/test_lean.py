@@ -5,14 +5,19 @@ import io
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import cv2
 import numpy as np
 import pytest
 import tifffile
 
 import dualpix.version
+from dualpix import forks
 from dualpix.cli.lean import quick_imports
+from dualpix.forks import no_fork
 from dualpix.io import _tiff, _tiff_writer
+from dualpix.opencv import opencv, opencv_threads
 
 
 def printed(code):
@@ -33,6 +38,32 @@ cv2.setNumThreads(-1)
 print(before == cv2.getNumThreads())
 """
     assert printed(code) == ["False", "1", "3", "True"]
+
+
+def test_blocks_of_opencv_may_end_in_any_order():
+    before = cv2.getNumThreads()
+    blocks = [opencv_threads(n) for n in (2, 3, 2)]
+    for block in blocks:
+        block.__enter__()
+    blocks[2].__exit__(None, None, None)
+    assert (opencv().getNumThreads(), cv2.getNumThreads()) == (3, 3)
+    blocks[0].__exit__(None, None, None)
+    assert cv2.getNumThreads() == 3
+    blocks[1].__exit__(None, None, None)
+    assert (opencv().getNumThreads(), cv2.getNumThreads()) == (before, before)
+
+
+def test_a_fork_that_was_interrupted_takes_no_lock_from_another_thread():
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(no_fork.acquire).result()
+        forks._release()  # as after a fork whose wait for the lock was interrupted
+        assert not no_fork.acquire(blocking=False)
+        pool.submit(no_fork.release).result()
+    assert no_fork.acquire(blocking=False)
+    forks._release()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(no_fork.acquire, blocking=False).result()
+        pool.submit(no_fork.release).result()
 
 
 @pytest.mark.parametrize("threads", [None, "3"])
