@@ -140,9 +140,9 @@ def test_latex_has_the_same_figures_and_escapes(sample):
     assert r"\caption{a\_set, 12 scenes, protocol proper, dualpix " in text
     lines = [line.strip() for line in text.splitlines() if line.endswith(r"\\")]
     assert lines[0] == r"method & AI(1) & geo mean & 95 \% interval & covered & time, s \\"
-    assert lines[1].startswith(r"best & \textbf{0.0750} & \textbf{0.1500} & ")
+    assert lines[1].startswith(r"{}best & \textbf{0.0750} & \textbf{0.1500} & ")
     assert lines[2].split(" & ")[2] == r"0.1505$^\dagger$"
-    assert lines[3].startswith(r"my\_mod:f\textbar{}1 & 0.1250 & ")
+    assert lines[3].startswith(r"{}my\_mod:f\textbar{}1 & 0.1250 & ")
     assert len({line.count("&") for line in lines}) == 1
     assert text.count("{") == text.count("}")
     assert re.findall(r"\\begin\{(\w+)\}", text) == re.findall(r"\\end\{(\w+)\}", text)[::-1]
@@ -157,6 +157,12 @@ def test_nothing_of_a_name_is_a_command():
     markdown = markdown_table(made)
     assert r"x \| y \| \`z\` \<b\>" in markdown
     assert len(markdown.splitlines()) == 7
+
+
+def test_a_name_is_no_option_of_the_line_before():
+    text = latex_table(compared([[1.0, 2.0]] * 3, names=["*", "[1pt]", "a"]))
+    rows = [line.strip() for line in text.splitlines() if line.endswith(r"\\")][1:]
+    assert sorted(row.split(" & ")[0] for row in rows) == ["{}*", "{}[1pt]", "{}a"]
 
 
 def test_a_method_that_covers_little_is_never_bold():
