@@ -46,7 +46,7 @@ def sample(scene, rng):
     error = np.abs(signed_error(scene, result.disparity))
     belief, frame = result.belief, result.plan.frame
     signs, d = [], belief.disparity()
-    for sign in (*signs_of_error(belief, d).values(), lens_sign(belief, d)):
+    for sign in (*signs_of_error(belief, d, 1).values(), lens_sign(belief, d)):
         half = [(n + 1) // 2 for n in belief.A.shape]
         full = doubled(doubled(sign, half, 1), belief.A.shape, 1)
         signs.append(frame.upright(frame.back(full)))

@@ -90,3 +90,16 @@ def moved_tensor(path, location, inner=False):
     tensor.external_data.add(key="location", value=location)
     path.write_bytes(model.SerializeToString())
     return path
+
+
+def tensor_in_file(location, tag):
+    """The bytes of a model with one tensor, whose file has a field of that tag, as protobuf stores them."""
+
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+    def field(tag, body):
+        return varint(tag) + varint(len(body)) + body
+
+    entry = field(1 << 3 | 2, b"location") + field(2 << 3 | 2, location.encode())
+    return field(7 << 3 | 2, field(5 << 3 | 2, field(tag, entry)))

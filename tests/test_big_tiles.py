@@ -362,7 +362,7 @@ def test_parts_of_the_gains_are_those_of_the_whole_grid():
     whole = cv2.resize(grid, (83, 60), interpolation=cv2.INTER_LINEAR)
     for rows, columns in ((slice(0, 30), slice(40, 83)), (slice(11, 60), slice(0, 7))):
         ones = np.ones((3, *whole[rows, columns].shape), np.float32)
-        apply_gains(Planes(*ones), Gains(grid), Part((60, 83), rows, columns), threads=2)
+        apply_gains(Planes(*ones), Gains(grid), 2, Part((60, 83), rows, columns))
         np.testing.assert_allclose(ones[1], whole[rows, columns], atol=1e-6)
 
 

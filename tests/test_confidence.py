@@ -49,7 +49,9 @@ def belief(A, alpha=None, coarse=None, textured=None, bias=None):
         np.zeros_like(A),
         np.ones(A.shape, np.uint8) if textured is None else textured,
         limits=(-4.0, 4.0),
-        signs=seen._replace(texture=mean_curvature(A if alpha is None else np.asarray(alpha, np.float32)), bias=bias),
+        signs=seen._replace(
+            texture=mean_curvature(A if alpha is None else np.asarray(alpha, np.float32), 1), bias=bias
+        ),
     )
 
 
@@ -98,7 +100,7 @@ def test_the_bias_agrees_with_the_oracle(shape):
     a, d, v = RNG.uniform(0, 9, shape), RNG.uniform(-2, 2, shape), RNG.uniform(-9, 9, shape)
     v[RNG.random(shape) < 0.3] = -np.inf
     a, d, v = (each.astype(np.float32) for each in (a, d, v))
-    found = bias_of(Parabolas(a, a, matched=v), d)
+    found = bias_of(Parabolas(a, a, matched=v), d, 1)
     np.testing.assert_allclose(found, reference.bias(v, a, d), rtol=1e-3, atol=1e-5)
 
 
@@ -106,14 +108,14 @@ def test_matches_that_agree_with_each_other_but_not_with_the_belief_are_a_bias()
     shape = (60, 60)
     a, d = np.ones(shape, np.float32), np.zeros(shape, np.float32)
     noise = RNG.choice(np.array([-0.5, 0.5], np.float32), shape)
-    aside = bias_of(Parabolas(a, a, matched=np.full_like(d, 0.5)), d)
+    aside = bias_of(Parabolas(a, a, matched=np.full_like(d, 0.5)), d, 1)
     assert (aside == 0.5).all()
-    assert np.median(bias_of(Parabolas(a, a, matched=noise), d)) < 0.2
+    assert np.median(bias_of(Parabolas(a, a, matched=noise), d, 1)) < 0.2
 
 
 def test_without_a_match_there_is_no_bias():
     a, d = np.ones((20, 20), np.float32), np.zeros((20, 20), np.float32)
-    assert (bias_of(Parabolas(a, a, matched=np.full_like(d, -np.inf)), d) == 0).all()
+    assert (bias_of(Parabolas(a, a, matched=np.full_like(d, -np.inf)), d, 1) == 0).all()
 
 
 def test_a_part_of_a_belief_keeps_its_expected_error():
@@ -237,21 +239,21 @@ def test_texture_is_gradient_along_x_and_contrast():
     across = padded[:, 2:] - padded[:, :-2]
     gradient = (across[:-2] + 2 * across[1:-1] + across[2:]) / 8
     g2, variance = (windows(gradient) ** 2).mean(axis=(2, 3)), windows(view.astype(np.float64)).var(axis=(2, 3))
-    np.testing.assert_allclose(texture(view, SIDE), g2 / (g2 + 9) * variance / (variance + 9), rtol=1e-3, atol=1e-5)
-    assert texture(view, SIDE)[13, 17] < 1e-5
+    np.testing.assert_allclose(texture(view, SIDE, 1), g2 / (g2 + 9) * variance / (variance + 9), rtol=1e-3, atol=1e-5)
+    assert texture(view, SIDE, 1)[13, 17] < 1e-5
 
 
 def test_stripes_along_x_cannot_be_matched():
     stripes = np.ascontiguousarray(np.broadcast_to(128 + 100 * np.sin(np.arange(40)), (40, 40)), np.float32)
-    assert texture(stripes, SIDE).min() > 0.9
-    assert texture(np.ascontiguousarray(stripes.T), SIDE).max() == 0
+    assert texture(stripes, SIDE, 1).min() > 0.9
+    assert texture(np.ascontiguousarray(stripes.T), SIDE, 1).max() == 0
 
 
 def test_rough_maps_are_trusted_less():
     d = RNG.normal(0, 0.03, (30, 40)).astype(np.float32) + 200
     variance = windows(d.astype(np.float64)).var(axis=(2, 3))
-    np.testing.assert_allclose(smoothness(d, SIDE), 1 / (1 + variance / 0.03**2), rtol=1e-3)
-    assert (smoothness(np.full_like(d, -3.3), SIDE) == 1).all()
+    np.testing.assert_allclose(smoothness(d, SIDE, 1), 1 / (1 + variance / 0.03**2), rtol=1e-3)
+    assert (smoothness(np.full_like(d, -3.3), SIDE, 1) == 1).all()
 
 
 SHAPES = [(1, 1), (1, 7), (3, 1), (37, 41), (300, 501)]  # the last has more than one part

@@ -47,6 +47,19 @@ def test_modules_import_few_siblings(path):
     assert len(siblings) <= MOST_SIBLINGS, sorted(siblings)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["camera/axis.py", *(f"method/{each}.py" for each in ("aggregate", "brightness", "confidence", "temporal"))],
+)
+def test_inner_functions_are_told_their_threads(name):
+    """A default of one thread would hide a caller who forgets them."""
+    for node in ast.walk(ast.parse((PACKAGE / name).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            plain = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+            named = [each for each, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None]
+            assert "threads" not in {each.arg for each in (*plain, *named)}, node.name
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob(".github/workflows/*.yml")), ids=lambda path: path.name)
 def test_workflows_only_call_make(path):
     commands = re.findall(r"^\s*- run: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)

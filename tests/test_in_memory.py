@@ -76,6 +76,9 @@ def turned_jpeg():
         pytest.param(GREY.astype(np.uint64), GREY, id="uint64"),
         pytest.param((GREY // 2).astype(np.int8), GREY // 2, id="int8"),
         pytest.param(GREY16.astype(np.int64), GREY16, id="16 bits in int64"),
+        pytest.param(GREY16.astype(">u2"), GREY16, id="big-endian"),
+        pytest.param(GREY.astype(">u2"), GREY.astype(np.uint16), id="dark big-endian"),
+        pytest.param(GREY.astype(">i4"), GREY, id="big-endian int32"),
         pytest.param(GREY.tolist(), GREY, id="lists"),
         pytest.param(np.ma.masked_array(GREY), GREY, id="masked array without a mask"),
         pytest.param(memoryview(GREY), GREY, id="memoryview of an array"),
@@ -178,11 +181,15 @@ def test_a_picture_of_pillow_has_the_limit_of_files(monkeypatch):
 def test_integers_of_unclear_depth_are_refused():
     """Each view alone is clear; together they may be one dark pair of 16 bits."""
     dark, bright = np.full((9, 9), 200), np.full((9, 9), 300)
-    for views in ((dark, bright), (bright.tolist(), dark.tolist())):
+    pillow = [Image.fromarray(view.astype(np.int32)) for view in (dark, bright)]
+    assert pillow[0].mode == "I"
+    big_endian = [view.astype(">i8") for view in (dark, bright)]
+    for views in ((dark, bright), (bright.tolist(), dark.tolist()), (HasArray(dark), bright), pillow, big_endian):
         with pytest.raises(InputError, match=r"^(left|right): .*8 or 16 bits: give uint8 or uint16 arrays$"):
             dualpix.read_pair(*views)
     assert dualpix.read_pair(dark, dark).left.dtype == np.uint8
     assert dualpix.read_pair(dark.astype(np.uint16), bright).right.dtype == np.uint16
+    assert dualpix.read_pair(dark.astype(">u2"), bright.astype(">u2")).left.dtype == np.uint16
     assert dualpix.read_pair(png(GREY), png(GREY16)).left.dtype == np.uint8  # files say what they are
 
 

@@ -5,14 +5,20 @@ import io
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import cv2
 import numpy as np
 import pytest
 import tifffile
 
 import dualpix.version
+from dualpix import forks
 from dualpix.cli.lean import quick_imports
+from dualpix.errors import OutputError
+from dualpix.forks import no_fork
 from dualpix.io import _tiff, _tiff_writer
+from dualpix.opencv import opencv, opencv_threads
 
 
 def printed(code):
@@ -33,6 +39,32 @@ cv2.setNumThreads(-1)
 print(before == cv2.getNumThreads())
 """
     assert printed(code) == ["False", "1", "3", "True"]
+
+
+def test_blocks_of_opencv_may_end_in_any_order():
+    before = cv2.getNumThreads()
+    blocks = [opencv_threads(n) for n in (2, 3, 2)]
+    for block in blocks:
+        block.__enter__()
+    blocks[2].__exit__(None, None, None)
+    assert (opencv().getNumThreads(), cv2.getNumThreads()) == (3, 3)
+    blocks[0].__exit__(None, None, None)
+    assert cv2.getNumThreads() == 3
+    blocks[1].__exit__(None, None, None)
+    assert (opencv().getNumThreads(), cv2.getNumThreads()) == (before, before)
+
+
+def test_a_fork_that_was_interrupted_takes_no_lock_from_another_thread():
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(no_fork.acquire).result()
+        forks._release()  # as after a fork whose wait for the lock was interrupted
+        assert not no_fork.acquire(blocking=False)
+        pool.submit(no_fork.release).result()
+    assert no_fork.acquire(blocking=False)
+    forks._release()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(no_fork.acquire, blocking=False).result()
+        pool.submit(no_fork.release).result()
 
 
 @pytest.mark.parametrize("threads", [None, "3"])
@@ -60,6 +92,36 @@ def test_the_version_is_that_of_the_folder_beside_the_package(monkeypatch, names
     monkeypatch.setattr(os, "listdir", lambda _: names)
     monkeypatch.setattr(metadata, "version", lambda _: "9")
     assert dualpix.version.version.__wrapped__() == (expected or "9")
+
+
+def test_a_folder_that_cannot_be_listed_gives_no_version(monkeypatch):
+    from importlib import metadata
+
+    def refuse(_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    monkeypatch.setattr(metadata, "version", lambda _: "9")
+    assert dualpix.version.version.__wrapped__() == "9"
+    monkeypatch.setattr(metadata, "version", refuse)
+    assert dualpix.version.version.__wrapped__() == "0+unknown"
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int16, np.uint32, np.float16, np.float64, complex])
+def test_a_tiff_of_another_type_is_refused(dtype):
+    with pytest.raises(OutputError, match=f"is an array of shape .3, 4. and type {np.dtype(dtype)}: give HxW"):
+        _tiff_writer.encode(np.zeros((3, 4), dtype))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (3, 4, 1), (3, 4, 2), (3, 4, 4), (1, 3, 4, 3)])
+def test_a_tiff_of_another_shape_is_refused(shape):
+    with pytest.raises(OutputError, match=r"is an array of shape .*: give HxW or HxWx3"):
+        _tiff_writer.encode(np.zeros(shape, np.uint8))
+
+
+def test_a_tiff_of_either_byte_order():
+    image = np.arange(12, dtype=">u2").reshape(3, 4)
+    np.testing.assert_array_equal(_tiff.decode(bytes(_tiff_writer.encode(image))), image)
 
 
 @pytest.mark.parametrize("big", [False, True])

@@ -21,7 +21,7 @@ from dualpix.evaluation.outcomes import Scene
 from dualpix.networks import KEYS, Recipe, file, open_network, pieces
 from dualpix.networks import network as running
 from dualpix.networks.reasons import reason
-from onnx_files import moved_tensor, node, picking, save, slope_network, trained_kernel
+from onnx_files import moved_tensor, node, picking, save, slope_network, tensor_in_file, trained_kernel
 
 DERIVATIVE = (0.5, 0, -0.5)[::-1]  # correlation: (L(x + 1) - L(x - 1)) / 2
 ANY = [1, 2, None, None]
@@ -256,6 +256,27 @@ def test_files_outside_the_folder_are_never_opened(tmp_path, monkeypatch, locati
     path = moved_tensor(tmp_path / "in/n.onnx", location, inner)
     monkeypatch.setattr(running, "_session", lambda *args, **kwargs: pytest.fail("ONNX Runtime was asked"))
     with pytest.raises(InputError, match="outside its folder: export it with all tensors in one file"):
+        open_network(path)
+
+
+@pytest.mark.parametrize("tag", [13 << 3 | 2 | 1 << 32, 13 << 3 | 2 | 1 << 34, 0 << 3 | 2])
+def test_tags_that_other_readers_take_for_another_field_are_refused(tmp_path, tag):
+    """C++ keeps 32 bits of a tag, so bits above may hide where a tensor is."""
+    path = tmp_path / "n.onnx"
+    path.write_bytes(tensor_in_file("w.bin", 13 << 3 | 2))
+    with pytest.raises(InputError, match=r"its tensors are in w\.bin, which is missing"):
+        open_network(path)
+    path.write_bytes(tensor_in_file("w.bin", tag))
+    with pytest.raises(InputError, match="is not an ONNX file, or is cut short: export the network again"):
+        open_network(path)
+
+
+def test_the_number_of_fields_is_limited(tmp_path, monkeypatch):
+    path = slope_network(tmp_path / "n.onnx", DERIVATIVE)
+    monkeypatch.setattr(file, "MOST_FIELDS", 150)
+    open_network(path)
+    path.write_bytes(b"\x3a\0" * 151)
+    with pytest.raises(InputError, match="has more than 150 fields: export a network of fewer nodes"):
         open_network(path)
 
 

@@ -1,6 +1,7 @@
 """Data of one's own: described by a table or by patterns, scored by what its truth is, refused with a reason."""
 
 import json
+import os
 import sys
 
 import cv2
@@ -10,6 +11,7 @@ import tifffile
 
 from dualpix.errors import InputError, ParameterError
 from dualpix.evaluation.datasets import open_dataset, score
+from dualpix.evaluation.datasets.generic import _matches
 from dualpix.evaluation.metrics import pixel_errors
 from dualpix.evaluation.truth import kind_of, read_truth
 from dualpix.io import write_map
@@ -89,6 +91,27 @@ def test_files_belong_together_by_what_the_wildcards_stand_for(folder):
     assert own.places["2/08"].right == folder / "right/2_08.png"
     assert own.places["1/07"].mask == own.places["2/08"].mask == folder / "mask.png"
     assert own.load("1/07").truth.shape == SHAPE
+
+
+@pytest.mark.parametrize(
+    ("brackets", "scenes"),
+    [
+        ("[^b]", ["^", "b"]),
+        ("[!^b]", ["[", "\\", "c", "&"]),
+        ("[[]", ["["]),
+        ("[\\]", ["\\"]),
+        ("[\\a-b]", ["\\", "b"]),
+        ("[z-ab]", ["b"]),
+        ("[&&b]", ["&", "b"]),
+        ("[b", ["[b"]),
+    ],
+)
+@pytest.mark.skipif(os.sep == "\\", reason="no file of this system has such a name")
+def test_brackets_are_those_of_glob(tmp_path, brackets, scenes):
+    for name in ("^", "b", "c", "[", "\\", "&", "[b"):
+        (tmp_path / f"{name}-1\n.png").write_bytes(b"")
+    found = _matches(tmp_path, "left", f"{brackets}-*.png")
+    assert {path.name.removesuffix("-1\n.png") for path in found.values()} == set(scenes)
 
 
 def test_two_stars_match_folders_at_any_depth(folder):

@@ -20,7 +20,7 @@ AUTO = preset("auto")
 def evened(left, right, share=0.1):
     left, right = (np.array(view, np.float32) for view in (left, right))
     before = left.copy()
-    apply_gains(Planes(left, right, left), Gains(equalising_gain(left, right, share)))
+    apply_gains(Planes(left, right, left), Gains(equalising_gain(left, right, share, 1)), 1)
     np.testing.assert_array_equal(left, before)
     return right
 
@@ -30,7 +30,7 @@ def prepare(views, params, threads):
     left, right = (np.asarray(view, np.float32) for view in views)
     pair = Pair(left, right)
     planes = grey_planes(pair, Frame(pair.shape), params.photometry, NO_LENS, threads)
-    apply_gains(planes, find_gains(planes, params.photometry))
+    apply_gains(planes, find_gains(planes, params.photometry, 1), 1)
     return planes
 
 

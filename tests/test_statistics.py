@@ -69,6 +69,14 @@ def test_equal_methods_are_equal():
     assert permutation_p([]) == 1
 
 
+@pytest.mark.parametrize("unknown", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_no_evidence(unknown):
+    assert permutation_p([unknown, 1, 1]) == permutation_p([1, 1]) == 0.5
+    assert permutation_p([unknown] * 20) == 1
+    random = np.random.default_rng(1).normal(1, 1, 20).tolist()
+    assert permutation_p([*random, unknown]) == permutation_p(random) < 0.05
+
+
 def test_holms_correction():
     assert _holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert _holm([0.6, 0.9]) == [1, 1]
@@ -87,6 +95,8 @@ def test_differences_are_paired_over_the_scenes_of_both():
     a, b = [1.0, 2.0, 3.0, None], [1.5, 2.5, 4.0, 9.0]
     (found,) = differences(compared([a, b]))
     assert found == Difference("b", "a", pytest.approx(2 / 3), pytest.approx(0.25), 3)  # a failed, so b is first
+    (found,) = differences(compared([[*a[:3], 5.0], [*b[:3], np.nan]]))
+    assert (found.mean, found.p, found.scenes) == (pytest.approx(-2 / 3), pytest.approx(0.25), 3)
 
 
 def test_medals_need_a_significant_difference_to_all_behind():
@@ -130,9 +140,9 @@ def test_latex_has_the_same_figures_and_escapes(sample):
     assert r"\caption{a\_set, 12 scenes, protocol proper, dualpix " in text
     lines = [line.strip() for line in text.splitlines() if line.endswith(r"\\")]
     assert lines[0] == r"method & AI(1) & geo mean & 95 \% interval & covered & time, s \\"
-    assert lines[1].startswith(r"best & \textbf{0.0750} & \textbf{0.1500} & ")
+    assert lines[1].startswith(r"{}best & \textbf{0.0750} & \textbf{0.1500} & ")
     assert lines[2].split(" & ")[2] == r"0.1505$^\dagger$"
-    assert lines[3].startswith(r"my\_mod:f\textbar{}1 & 0.1250 & ")
+    assert lines[3].startswith(r"{}my\_mod:f\textbar{}1 & 0.1250 & ")
     assert len({line.count("&") for line in lines}) == 1
     assert text.count("{") == text.count("}")
     assert re.findall(r"\\begin\{(\w+)\}", text) == re.findall(r"\\end\{(\w+)\}", text)[::-1]
@@ -147,6 +157,12 @@ def test_nothing_of_a_name_is_a_command():
     markdown = markdown_table(made)
     assert r"x \| y \| \`z\` \<b\>" in markdown
     assert len(markdown.splitlines()) == 7
+
+
+def test_a_name_is_no_option_of_the_line_before():
+    text = latex_table(compared([[1.0, 2.0]] * 3, names=["*", "[1pt]", "a"]))
+    rows = [line.strip() for line in text.splitlines() if line.endswith(r"\\")][1:]
+    assert sorted(row.split(" & ")[0] for row in rows) == ["{}*", "{}[1pt]", "{}a"]
 
 
 def test_a_method_that_covers_little_is_never_bold():

@@ -109,11 +109,11 @@ def test_what_comes_nearer_by_itself_is_told_from_a_focus_pull():
     before = np.zeros((40, 50), np.float32)
     now = np.full((80, 100), 0.1, np.float32)
     now[20:60, :40] += 0.15
-    nearer, same = temporal.change(now, before, np.ones((160, 200), np.float32))
+    nearer, same = temporal.change(now, before, np.ones((160, 200), np.float32), 1)
     assert nearer == pytest.approx(0.2)  # px of the finer scale
     assert same[15:25, 5:15].max() < 1e-6
     assert same[:, 26:].min() == pytest.approx(1)
-    assert temporal.change(now, before, np.zeros((160, 200), np.float32))[0] == 0
+    assert temporal.change(now, before, np.zeros((160, 200), np.float32), 1)[0] == 0
 
 
 def test_no_similarity_means_no_message():

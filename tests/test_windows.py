@@ -48,7 +48,7 @@ def test_the_oracle_and_opencv_agree_with_smooth():
     np.testing.assert_allclose(found, smooth(image.astype(float), taps), rtol=1e-6, atol=1e-5)
     for side in (2, 5, 9):
         mean = cv2.blur(image, (side, side), borderType=cv2.BORDER_REFLECT)
-        np.testing.assert_allclose(window_mean(image, side), mean, atol=2e-5)
+        np.testing.assert_allclose(window_mean(image, side, 1), mean, atol=2e-5)
 
 
 @pytest.mark.parametrize("value", [0.0, 1e30, -7.25])
@@ -60,7 +60,7 @@ def test_the_mean_of_a_constant_is_it(value):
 def test_a_mean_leaves_nothing_of_values_outside_its_window():
     image = np.zeros((40, 60), np.float32)
     image[3, 4] = 1e30
-    assert (window_mean(image, 5)[:, 7:] == 0).all()
+    assert (window_mean(image, 5, 1)[:, 7:] == 0).all()
 
 
 def test_threads_change_no_byte():
@@ -89,13 +89,13 @@ def test_spread_is_the_largest_less_the_smallest(shape, side):
 
 def test_spread_of_an_even_side_is_that_of_opencv():
     d, window = plane((33, 47)), np.ones((4, 4), np.uint8)
-    np.testing.assert_array_equal(spread(d, 4), cv2.dilate(d, window) - cv2.erode(d, window))
+    np.testing.assert_array_equal(spread(d, 4, 1), cv2.dilate(d, window) - cv2.erode(d, window))
 
 
 def test_spread_of_extremes():
     most = np.finfo(np.float32).max
-    assert (spread(np.full((5, 9), most), 3) == 0).all()
-    assert spread(np.array([[0, most]], np.float32), 3).tolist() == [[most, most]]
+    assert (spread(np.full((5, 9), most), 3, 1) == 0).all()
+    assert spread(np.array([[0, most]], np.float32), 3, 1).tolist() == [[most, most]]
 
 
 # ---- shrink ----------------------------------------------------------------------------------------
@@ -135,9 +135,9 @@ def test_gains_of_a_large_view_are_those_of_its_small_picture():
     left, right = (np.float32(128) + plane((300, 400), 5) + np.float32(0.2 * k * x + 0.1 * y) for k in (1, -1))
     small = [area_means(view, (96, 128)) for view in (left, right)]
     expected = evened_out(*small, 0.1) / small[1]
-    np.testing.assert_allclose(equalising_gain(left, right, 0.1), expected, rtol=1e-6)
-    assert low_pass(left, 0.1).shape == (96, 128)
-    assert low_pass(left[:, :1].copy(), 0.1).shape == (128, 1)
+    np.testing.assert_allclose(equalising_gain(left, right, 0.1, 1), expected, rtol=1e-6)
+    assert low_pass(left, 0.1, 1).shape == (96, 128)
+    assert low_pass(left[:, :1].copy(), 0.1, 1).shape == (128, 1)
 
 
 # ---- shifted tiles ---------------------------------------------------------------------------------
@@ -181,3 +181,4 @@ def test_nan_does_not_count():
     assert median(values[::2, ::3]) == pytest.approx(float(np.nanmedian(values[::2, ::3])))
     assert math.isnan(median(np.full((2, 3), np.nan, np.float32)))
     assert median(np.array([np.inf, np.inf, 1], np.float32)) == math.inf
+    assert median(np.array([1, 2, np.inf], np.float32)) == 2

@@ -104,6 +104,16 @@ def zip_bomb() -> bytes:
     return file.getvalue()
 
 
+def onnx_with_a_wide_tag() -> bytes:
+    """The tag of a tensor's file has a 33rd bit, which C++ drops: a reader that keeps it misses the file."""
+
+    def field(tag: bytes, body: bytes) -> bytes:
+        return tag + bytes([len(body)]) + body
+
+    entry = field(b"\x0a", b"location") + field(b"\x12", b"../w.bin")
+    return field(b"\x3a", field(b"\x2a", field(b"\xea\x80\x80\x80\x10", entry)))
+
+
 def progressive_jpeg(scans: int = 50_000) -> bytes:
     """A progressive JPEG with very many scans over a picture of some size."""
     whole = next(data for data in seeds("jpeg") if b"\xff\xc2" in data)
@@ -140,6 +150,8 @@ CRAFTED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "manifest of nested lists": ("manifest-jsonl", lambda: b'{"left": ' + b"[" * 100_000),
     "hints of 5,000 digits": ("hints", digits('[{"kind": "near", "radius": ', "}]")),
     "cache file that inflates": ("cache", zip_bomb),
+    "ONNX with a wide tag": ("onnx", onnx_with_a_wide_tag),
+    "ONNX of 3 million graphs": ("onnx", lambda: b"\x3a\0" * 3_000_000),
 }
 
 

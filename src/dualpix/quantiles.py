@@ -32,7 +32,9 @@ def _quantile(values: Map, sample: Map, share: float) -> float:
     first = int(at)
     last = min(first + 1, values.size - 1)
     lower, upper = _between(values, sample, first, last)
-    return lower if lower == upper else lower + (at - first) * (upper - lower)  # inf - inf is NaN
+    if at == first or lower == upper:  # 0 * inf and inf - inf are NaN
+        return lower
+    return lower + (at - first) * (upper - lower)
 
 
 def _between(values: Map, sample: Map, first: int, last: int) -> list[float]:

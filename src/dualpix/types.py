@@ -57,8 +57,8 @@ def as_row(values: Iterable[float]) -> Map:
 
 def empty(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
     """An array that is not initialised. A large one takes the memory of one that was freed before."""
-    bytes = math.prod(shape) * np.dtype(dtype).itemsize
-    return _core.allocate(bytes).view(dtype).reshape(shape) if bytes >= LARGE else np.empty(shape, dtype)
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    return _core.allocate(size).view(dtype).reshape(shape) if size >= LARGE else np.empty(shape, dtype)
 
 
 @contextmanager

@@ -12,13 +12,16 @@ _FOLDER = re.compile(r"dualpix-(.+)\.dist-info")
 def version() -> str:
     """Such as "0.1.0"; "0+unknown" in a source tree that was never installed."""
     # The folder that an installer leaves beside this package. importlib.metadata takes longer than a small map.
-    found = [_FOLDER.fullmatch(name) for name in os.listdir(os.path.dirname(os.path.dirname(__file__)))]
-    versions = [each[1] for each in found if each]
+    try:
+        names = os.listdir(os.path.dirname(os.path.dirname(__file__)))
+    except OSError:  # it is in an archive, or the folder may not be listed
+        names = []
+    versions = [found[1] for found in map(_FOLDER.fullmatch, names) if found]
     if len(versions) == 1:
         return versions[0]
     from importlib import metadata
 
     try:
         return metadata.version("dualpix")
-    except metadata.PackageNotFoundError:
+    except (metadata.PackageNotFoundError, OSError):
         return UNINSTALLED

@@ -15,5 +15,5 @@ def matched_planes(left: Image, right: Image, photometry: Photometry, threads: i
     """The full-size planes of a pair that our own method would match, if pixels are square and the axis is x."""
     pair = read_pair(left, right)
     planes = grey_planes(pair, Frame(pair.shape), photometry, NO_LENS, threads)
-    apply_gains(planes, find_gains(planes, photometry, equalise=not blank(planes)))
+    apply_gains(planes, find_gains(planes, photometry, threads, equalise=not blank(planes)), threads)
     return planes

@@ -84,7 +84,7 @@ class Unexplained(NamedTuple):
     y: Tiles
 
 
-def detect_axis(left: Map, right: Map, threads: int = 1) -> Axis:
+def detect_axis(left: Map, right: Map, threads: int) -> Axis:
     """Find the axis along which the views are shifted, by anything from 0.1 px to a quarter of the image.
 
     Parameters
@@ -156,7 +156,7 @@ def _without(C: Tiles, k: int) -> Tiles:
     return C[:, :k, :k] - C[:, :k, k, None] * C[:, k, None, :k] / (C[:, k, k, None, None].clip(min=0) + ALIKE)
 
 
-def large_shifts(left: Map, right: Map, threads: int = 1) -> Unexplained:
+def large_shifts(left: Map, right: Map, threads: int) -> Unexplained:
     """Shifts by whole pixels: each tile takes the shift with which the right view explains it best."""
     tile, reach = TILE // 2, min(REACH, max(left.shape) // 3)
     L, R = _smooth(left, threads), _smooth(right, threads)

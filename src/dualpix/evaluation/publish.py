@@ -52,7 +52,8 @@ def _latex(comparison: Comparison, protocol: str) -> str:
         return (rf"\textbf{{{text}}}" if each.best else text) + DAGGER * each.equal
 
     heads, rows = _cells(comparison, protocol)
-    lines = (" & ".join([escaped(method), *map(cell, cells)]) + r" \\" for method, cells in rows)
+    # {}: the line break before a row takes a * or a [...] after it as its own.
+    lines = ("{}" + " & ".join([escaped(method), *map(cell, cells)]) + r" \\" for method, cells in rows)
     return "\n".join(
         [
             r"\begin{table}",

@@ -6,6 +6,7 @@ equal, the difference on every scene could as well have the other sign. The p-va
 mean difference is at least as large. The random numbers have a fixed seed, so figures are the same each time.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -27,7 +28,7 @@ Interval = tuple[float, float]
 
 
 class Difference(NamedTuple):
-    """Two methods on the scenes that both finished.
+    """Two methods on the scenes that both finished with a finite score.
 
     `mean` is the mean of `first` less `second`, so it is negative if `first` is better. `p` is corrected for the number
     of pairs of methods (Holm); 1 if there is no scene.
@@ -54,8 +55,9 @@ def permutation_p(differences: Sequence[float]) -> float:
     """The two-sided p-value of paired differences: how often random signs give a mean as large.
 
     Up to EXACT differences all signs are tried. Beyond, ROUNDS random ones, and the true signs as one of them.
+    Differences that are not finite do not count; 1 if none is left.
     """
-    d = np.asarray(differences, np.float64)
+    d = np.asarray(_finite(differences), np.float64)
     if not d.any():
         return 1.0
     if d.size <= EXACT:
@@ -78,7 +80,7 @@ def differences(comparison: Comparison) -> list[Difference]:
         for method in comparison.methods
     }
     pairs = list(combinations(comparison.ranked(), 2))
-    each_scene = [[found[a][s] - found[b][s] for s in found[a] if s in found[b]] for a, b in pairs]
+    each_scene = [_finite([found[a][s] - found[b][s] for s in found[a] if s in found[b]]) for a, b in pairs]
     p = _holm([permutation_p(own) for own in each_scene])
     return [
         Difference(a, b, float(np.mean(own)) if own else float("nan"), p[i], len(own))
@@ -104,6 +106,10 @@ def fewest_scenes(methods: int) -> int:
     """The number of scenes below which no difference can be significant, however clear it is."""
     pairs = methods * (methods - 1) // 2
     return next(n for n in range(1, 64) if pairs * 2.0 ** (1 - n) < SIGNIFICANT)
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    return [each for each in values if math.isfinite(each)]
 
 
 def _as_large(signs: npt.NDArray[np.int8], d: npt.NDArray[np.float64]) -> int:

@@ -5,10 +5,7 @@ The copy means that Pillow finds the same picture as `header`, and that nothing 
 
 from __future__ import annotations
 
-import logging  # noqa: F401 - Pillow imports it, and what it does at a fork must be known before one waits
-import os
 import re
-import threading
 from collections.abc import Iterator
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -16,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..forks import no_fork
+from ..opencv import opencv
 from ..types import Image
 from . import _exif
 from ._format import Bytes, FormatError, Header, check_shape, unpack
@@ -37,12 +36,6 @@ _MOST_SEGMENTS = 2**14  # before the first scan
 _MOST_SCANS = 100  # a scan of a few bytes may cost as much as the whole picture
 _STRIP = 2**18  # bytes of rows that are copied at once, while they are in the processor's cache
 _DAMAGED = "is a damaged JPEG: copy or export it again"
-
-_IMPORTING = threading.Lock()  # A fork waits for it: a child that is forked during an import hangs.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_IMPORTING.acquire, after_in_parent=_IMPORTING.release, after_in_child=_IMPORTING.release
-    )
 
 
 def header(data: Bytes) -> Header:
@@ -75,8 +68,7 @@ def decode(data: bytes) -> Image:
 
 def encode(image: npt.NDArray[np.uint8]) -> bytes:
     """Encode HxW or HxWx3 RGB."""
-    import cv2
-
+    cv2 = opencv()
     pixels = image if image.ndim == 2 else image[..., ::-1]
     return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1])
 
@@ -127,7 +119,7 @@ def _pixels_only(data: bytes) -> bytes:
 
 def _pillow() -> type[JpegImageFile]:
     """Pillow's decoder, imported when the first JPEG is decoded."""
-    with _IMPORTING:
+    with no_fork:
         from PIL.JpegImagePlugin import JpegImageFile
     return JpegImageFile
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..opencv import opencv
 from ..types import Image
 from ._format import FormatError, Header, check_shape
 
@@ -11,8 +12,7 @@ def decode(data: bytes, expected: Header) -> Image:
 
     JPEG is not turned by its EXIF orientation, but TIFF is.
     """
-    import cv2
-
+    cv2 = opencv()
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)  # UNCHANGED ignores EXIF
     except cv2.error:

@@ -3,6 +3,9 @@
 import struct
 from collections.abc import Sequence
 
+import numpy as np
+
+from ..errors import OutputError
 from ..types import Image, empty
 from ._format import UPRIGHT
 from ._tiff_pages import (
@@ -20,8 +23,9 @@ from ._tiff_pages import (
 )
 
 _X_RESOLUTION, _Y_RESOLUTION, _RESOLUTION_UNIT, _PROFILE = 282, 283, 296, 34675
-_BYTE, _SHORT, _LONG, _RATIONAL, _UNDEFINED, _LONG8 = 1, 3, 4, 5, 7, 16  # types of values
-_CODES = {_BYTE: "B", _SHORT: "H", _LONG: "I", _RATIONAL: "I", _UNDEFINED: "B", _LONG8: "Q"}
+_SHORT, _LONG, _RATIONAL, _UNDEFINED, _LONG8 = 3, 4, 5, 7, 16  # types of values; undefined ones are bytes
+_CODES = {_SHORT: "H", _LONG: "I", _RATIONAL: "I", _LONG8: "Q"}
+_TYPES = (np.uint8, np.uint16, np.float32)
 _FORMATS = {"u": 1, "f": 3}
 _LARGEST = 2**32 - 2**16  # bytes of pixels, which the directory and a profile come before
 _PAGE = 4096  # bytes: a multiple of every sample's size
@@ -31,35 +35,47 @@ Entry = tuple[int, int, Sequence[int] | bytes]  # tag, type, values
 
 def encode(image: Image, orientation: int = UPRIGHT, profile: bytes = b"") -> memoryview:
     """Return an image or a map, HxW or HxWx3, uint8, uint16 or float32, as it is. The ICC profile may be empty."""
+    _check(image)
+    size, big = image.nbytes, image.nbytes + len(profile) > _LARGEST
+    length = len(_directory(_entries(image, 0, orientation, profile, big), big))  # wherever the pixels are
+    start = -(-length // _PAGE) * _PAGE
+    directory = _directory(_entries(image, start, orientation, profile, big), big)
+    file = empty((start + size,), "u1")
+    file[:start] = 0
+    file[: len(directory)] = memoryview(directory)
+    file[start:].view(image.dtype.newbyteorder("<")).reshape(image.shape)[...] = image
+    return file.data
+
+
+def _check(image: Image) -> None:
+    if image.ndim not in (2, 3) or image.shape[2:] not in ((), (3,)) or image.dtype.newbyteorder("=") not in _TYPES:
+        raise OutputError(
+            f"the picture for a TIFF is an array of shape {image.shape} and type {image.dtype}: give HxW or HxWx3, "
+            "uint8, uint16 or float32"
+        )
+
+
+def _entries(image: Image, start: int, orientation: int, profile: bytes, big: bool) -> list[Entry]:
+    """What the directory tells about an image whose pixels begin at byte `start`."""
     height, width, samples = (*image.shape, 1)[:3]
-    size = image.nbytes
-    big = size + len(profile) > _LARGEST
     place = _LONG8 if big else _LONG
-    entries: list[Entry] = [
+    return [
         (WIDTH, _LONG, [width]),
         (HEIGHT, _LONG, [height]),
         (BITS, _SHORT, [8 * image.itemsize] * samples),
         (COMPRESSION, _SHORT, [1]),
         (PHOTOMETRIC, _SHORT, [2 if samples == 3 else 1]),  # RGB, or 0 is black
-        (STRIP_OFFSETS, place, [0]),
+        (STRIP_OFFSETS, place, [start]),
         *([(ORIENTATION, _SHORT, [orientation])] if orientation != UPRIGHT else []),
         (SAMPLES, _SHORT, [samples]),
         (ROWS_PER_STRIP, _LONG, [height]),
-        (STRIP_COUNTS, place, [size]),
+        (STRIP_COUNTS, place, [image.nbytes]),
         (_X_RESOLUTION, _RATIONAL, [1, 1]),
         (_Y_RESOLUTION, _RATIONAL, [1, 1]),
         (_RESOLUTION_UNIT, _SHORT, [1]),  # none
         (SAMPLE_FORMAT, _SHORT, [_FORMATS[image.dtype.kind]] * samples),
         *([(_PROFILE, _UNDEFINED, profile)] if profile else []),
     ]
-    start = -(-len(_directory(entries, big)) // _PAGE) * _PAGE
-    entries[5] = (STRIP_OFFSETS, place, [start])
-    directory = _directory(entries, big)
-    file = empty((start + size,), "u1")
-    file[:start] = 0
-    file[: len(directory)] = memoryview(directory)
-    file[start:].view(image.dtype.newbyteorder("<")).reshape(image.shape)[...] = image
-    return file.data
 
 
 def _directory(entries: list[Entry], big: bool) -> bytes:
@@ -70,7 +86,7 @@ def _directory(entries: list[Entry], big: bool) -> bytes:
     behind = len(head) + struct.calcsize(count) + len(entries) * (struct.calcsize(entry) + room) + room
     directory, values_behind = head + struct.pack(count, len(entries)), b""
     for tag, kind, values in entries:
-        packed = struct.pack(f"<{len(values)}{_CODES[kind]}", *values)
+        packed = bytes(values) if kind == _UNDEFINED else struct.pack(f"<{len(values)}{_CODES[kind]}", *values)
         directory += struct.pack(entry, tag, kind, len(values) // (2 if kind == _RATIONAL else 1))
         if len(packed) > room:
             at = behind + len(values_behind)

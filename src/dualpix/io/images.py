@@ -11,7 +11,7 @@ from ..types import Image, Input, Pair, StrPath, same_size
 from ._decoders import IMAGE_FORMATS
 from ._format import UPRIGHT
 from ._reader import ImageInfo, probe, read
-from .in_memory import from_memory, same_depth
+from .in_memory import InMemory, from_memory, same_depth
 from .orientation import upright
 
 __all__ = [
@@ -110,12 +110,17 @@ def load_image(image: Input, name: str) -> Image:
 
 def load_stored(image: Input, name: str) -> tuple[Image, int]:
     """Return the pixels of an image as stored, and its EXIF orientation, which is 1 for an array; see `load_image`."""
+    found = _load(image, name)
+    return found.pixels, found.orientation
+
+
+def _load(image: Input, name: str) -> InMemory:
     if not isinstance(image, (str, os.PathLike)):
-        pixels, orientation = from_memory(image, name)
-        return as_image(pixels, name), orientation
+        found = from_memory(image, name)
+        return found._replace(pixels=as_image(found.pixels, name))
     if not os.fspath(image):
         raise InputError(f"{name} is an empty path: give the name of a file")
-    return _read_stored(image)
+    return InMemory(*_read_stored(image))
 
 
 def read_views(left: Input, right: Input) -> Pair:
@@ -132,9 +137,10 @@ def read_views(left: Input, right: Input) -> Pair:
         If one of them cannot be used, or they differ in size, or the views differ in orientation.
     """
     source = {name: os.fspath(x) for name, x in (("left", left), ("right", right)) if isinstance(x, (str, os.PathLike))}
-    (left_view, orientation), (right_view, other) = load_stored(left, "left"), load_stored(right, "right")
+    left_view, orientation, left_narrowed = _load(left, "left")
+    right_view, other, right_narrowed = _load(right, "right")
     said = [source.get(name, name) for name in ("left", "right")]
-    same_depth(("left", left, left_view), ("right", right, right_view))
+    same_depth(("left", left_view, left_narrowed), ("right", right_view, right_narrowed))
     _check_orientations((said[0], orientation), (said[1], other))
     same_size((said[0], left_view.shape), (said[1], right_view.shape))
     return Pair(left_view, right_view, None, source, orientation)

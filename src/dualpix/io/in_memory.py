@@ -7,7 +7,7 @@ integers, and one or four channels are brought into the form HxW or HxWx3, uint8
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,18 +21,25 @@ from ._reader import check_pixels, decode
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
 
-__all__ = ["from_memory", "same_depth", "type_name"]
+__all__ = ["InMemory", "from_memory", "same_depth", "type_name"]
 
 # Kinds of memory by DLPack's number: 1 is the CPU's; 3 and 11 are the CPU's, pinned for CUDA and ROCm.
 _CPU_KINDS = (1, 3, 11)
 _ORIENTATION = 0x0112  # the EXIF tag
 _PLAIN_MODES = ("L", "RGB", "RGBA", "F", "I")  # Pillow's modes whose arrays are the pixels
 _GREY_MODES = ("1", "LA", "La")
-_WIDE = ("int8", "int16", "int32", "int64", "uint32", "uint64")
 _FORMS = "HxW, HxWx1, HxWx3 or HxWx4"
 
 
-def from_memory(value: object, name: str) -> tuple[Image, int]:
+class InMemory(NamedTuple):
+    """A picture that was in memory. `narrowed`: its integers had a type that does not tell their depth."""
+
+    pixels: Image
+    orientation: int = UPRIGHT
+    narrowed: bool = False
+
+
+def from_memory(value: object, name: str) -> InMemory:
     """The pixels of a picture in memory, and its EXIF orientation: 1 unless the picture has another.
 
     Parameters
@@ -52,31 +59,25 @@ def from_memory(value: object, name: str) -> tuple[Image, int]:
     encoded = _encoded(value, name)
     if encoded is not None:
         info, stored = decode(encoded, name, IMAGE_FORMATS)
-        return stored, info.orientation
+        return InMemory(stored, info.orientation)
     pillow = sys.modules.get("PIL.Image")  # whoever has such a picture has imported it
     if pillow and isinstance(value, pillow.Image):
         return _from_pillow(value, name)
-    return _narrowed(_channels(_array(value, name), name), name), UPRIGHT
+    return _narrowed(_channels(_array(value, name), name), name)
 
 
-def same_depth(*views: tuple[str, object, Image]) -> None:
-    """Refuse views whose integers were narrowed to different types: name, what was given, and its pixels.
+def same_depth(*views: tuple[str, Image, bool]) -> None:
+    """Refuse views whose integers were narrowed to different types: name, pixels, and whether they were narrowed.
 
     Each alone is clear, but together they may be one dark 16-bit pair of which one view stays below 256.
     """
-    depths = [pixels.dtype for _, given, pixels in views if _is_wide(given)]
-    if len(depths) == len(views) and set(depths) == {np.dtype(np.uint8), np.dtype(np.uint16)}:
-        dark = " and ".join(name for name, _, pixels in views if pixels.dtype == np.uint8)
+    depths = {pixels.dtype for _, pixels, _ in views}
+    if all(narrowed for _, _, narrowed in views) and depths == {np.dtype(np.uint8), np.dtype(np.uint16)}:
+        dark = " and ".join(name for name, pixels, _ in views if pixels.dtype == np.uint8)
         raise InputError(
             f"{dark}: holds integers up to 255 and the other view larger ones, so it is not clear whether they have 8 "
             "or 16 bits: give uint8 or uint16 arrays"
         )
-
-
-def _is_wide(value: object) -> bool:
-    """Whether a value holds integers that are narrowed."""
-    dtype = str(getattr(value, "dtype", "")).rpartition(".")[2]  # such as torch.int32
-    return isinstance(value, list | tuple) or dtype in _WIDE
 
 
 def type_name(value: object) -> str:
@@ -111,7 +112,7 @@ def _encoded(value: object, name: str) -> bytes | None:
     return data
 
 
-def _from_pillow(picture: PillowImage, name: str) -> tuple[Image, int]:
+def _from_pillow(picture: PillowImage, name: str) -> InMemory:
     """The pixels as stored. Palettes and other colour models become RGB."""
     check_pixels(name, *picture.size)
     with reading(name):  # a picture that was opened is decoded now
@@ -121,8 +122,8 @@ def _from_pillow(picture: PillowImage, name: str) -> tuple[Image, int]:
             picture = picture.convert("L")
         elif mode not in _PLAIN_MODES and not mode.startswith("I;16"):
             picture = picture.convert("RGB")
-        pixels = _narrowed(_channels(np.asarray(picture), name), name)
-    return pixels, orientation if orientation in range(1, 9) else UPRIGHT
+        found = _narrowed(_channels(np.asarray(picture), name), name)
+    return found._replace(orientation=orientation if orientation in range(1, 9) else UPRIGHT)
 
 
 # ---- arrays --------------------------------------------------------------------------------------
@@ -183,16 +184,18 @@ def _channels(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     raise InputError(f"{shape}: give {_FORMS}")
 
 
-def _narrowed(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+def _narrowed(array: npt.NDArray[Any], name: str) -> InMemory:
     """Other integers as uint8 if no value exceeds 255, else as uint16."""
-    if array.size == 0 or array.dtype.kind not in "iu" or array.dtype in (np.uint8, np.uint16):
-        return array
+    if array.dtype.kind == "u" and array.dtype.itemsize <= 2:  # of any byte order
+        return InMemory(array.astype(array.dtype.newbyteorder("="), copy=False))
+    if array.size == 0 or array.dtype.kind not in "iu":
+        return InMemory(array)
     low, high = int(array.min()), int(array.max())
     if low < 0 or high > 65535:
         raise InputError(
             f"{name}: holds {array.dtype} values from {low} to {high}: give 0 to 255, 0 to 65535, or float in [0, 1]"
         )
-    return array.astype(np.uint8 if high <= 255 else np.uint16)
+    return InMemory(array.astype(np.uint8 if high <= 255 else np.uint16), narrowed=True)
 
 
 def _described(value: object) -> str:

@@ -57,7 +57,7 @@ def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs |
     return weights
 
 
-def depth_share(signs: Signs, flat: float, threads: int = 1) -> Map | None:
+def depth_share(signs: Signs, flat: float, threads: int) -> Map | None:
     """How far the guide's edges count as depth edges, 0 to 1, at every fourth pixel; None if nothing is known.
 
     R is what the disparities span around the pixel, D what most of the picture's do.
@@ -77,7 +77,7 @@ def aggregate(
     *,
     curvature: float | None = None,
     spare: list[Map] | None = None,
-    threads: int = 1,
+    threads: int,
 ) -> Parabolas:
     """The belief of every pixel: its evidence plus the messages along the paths, after `passes` passes.
 
@@ -179,7 +179,7 @@ def one_pass(
     scale: float = 1.0,
     T2: float = 0.0,
     d_out: Map | None = None,
-    threads: int = 1,
+    threads: int,
 ) -> None:
     """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given."""
     _core.aggregate(

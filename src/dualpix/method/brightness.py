@@ -48,7 +48,7 @@ class Gains:
         return cls(None if right is None else np.array(right, np.float32), record["views"], record["guide"])
 
 
-def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True, threads: int = 1) -> Gains:
+def find_gains(planes: Planes, photometry: Photometry, threads: int, equalise: bool = True) -> Gains:
     """The gains that equalise the views, if `equalise` is true, and set the requested exposure."""
     wanted = photometry.vignetting if equalise else 0
     vignetting = equalising_gain(planes.left, planes.right, wanted, threads) if wanted else None
@@ -58,7 +58,7 @@ def find_gains(planes: Planes, photometry: Photometry, equalise: bool = True, th
     return Gains(vignetting, views, guide)
 
 
-def equalising_gain(left: Map, right: Map, share: float, threads: int = 1) -> Map | None:
+def equalising_gain(left: Map, right: Map, share: float, threads: int) -> Map | None:
     """The gain ``LPF(L) / LPF(R)`` that brings the right view to the brightness of the left, on a small grid.
 
     The low-pass is a Gaussian whose STD is `share` of the longer side. Every ratio is moved by UNSURE towards 1, but
@@ -74,7 +74,7 @@ def equalising_gain(left: Map, right: Map, share: float, threads: int = 1) -> Ma
     return np.asarray(np.maximum(ratio / step, np.minimum(ratio * step, 1)), np.float32)
 
 
-def low_pass(view: Map, share: float, threads: int = 1) -> Map:
+def low_pass(view: Map, share: float, threads: int) -> Map:
     """A picture of at most SMALL px a side, smoothed by a Gaussian whose STD is `share` of the longer side."""
     shrunk = SMALL / max(*view.shape, SMALL)
     small = np.empty([max(1, round(shrunk * n)) for n in view.shape], np.float32)
@@ -111,7 +111,7 @@ class Part(NamedTuple):
     columns: slice
 
 
-def apply_gains(planes: Planes, gains: Gains, part: Part | None = None, threads: int = 1) -> None:
+def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = None) -> None:
     """Multiply the planes, or the part of them that they are, by their gains, in place."""
     left, right, guide = planes
     if gains.right is not None:
@@ -125,14 +125,14 @@ def apply_gains(planes: Planes, gains: Gains, part: Part | None = None, threads:
         guide *= gains.guide
 
 
-def copied(planes: Planes, gains: Gains) -> Planes:
+def copied(planes: Planes, gains: Gains, threads: int) -> Planes:
     """A copy of small planes with the gains applied."""
     left, right = copy_of(planes.left), copy_of(planes.right)
     copy = Planes(left, right, left if planes.guide is planes.left else copy_of(planes.guide))
-    apply_gains(copy, gains)
+    apply_gains(copy, gains, threads)
     return copy
 
 
-def equalised(planes: Planes) -> Planes:
+def equalised(planes: Planes, threads: int) -> Planes:
     """Small planes with views of equal brightness, for the detection of the axis."""
-    return copied(planes, Gains(equalising_gain(planes.left, planes.right, WIDE)))
+    return copied(planes, Gains(equalising_gain(planes.left, planes.right, WIDE, threads)), threads)

@@ -37,7 +37,7 @@ def margin() -> int:
     return EVERY * (max(NEAR // 2, FAR // 2, TEXTURE // 2, SCALES // 2, 2 * (BIAS // 2)) + 1)
 
 
-def signs_of_error(belief: Parabolas, d: Map, threads: int = 1) -> dict[str, Map]:
+def signs_of_error(belief: Parabolas, d: Map, threads: int) -> dict[str, Map]:
     """What tells about the error of a pixel, as logarithms, at every fourth pixel.
 
     near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
@@ -109,7 +109,7 @@ def error_of(confidence: Map) -> Map:
     return sigma
 
 
-def spread(d: Map, side: int, threads: int = 1) -> Map:
+def spread(d: Map, side: int, threads: int) -> Map:
     """What the disparities span in a window of that side around every pixel, px."""
     span = empty_like(d)
     _core.spread(d, span, side, threads)
@@ -138,7 +138,7 @@ def seen_from_finer(belief: Parabolas, d: Map, span: float | None = None) -> Sig
     return Signs(coarser=d[::every, ::every].copy(), span=span, place=place and place.doubled())
 
 
-def bias_of(evidence: Parabolas, d: Map, threads: int = 1) -> Map:
+def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:
     """How far the matches around a pixel lie from its disparity on average, weighted by their curvature, px.
 
     It is known at every fourth pixel. Errors of single matches cancel in the mean. What is left is what the belief got
@@ -154,7 +154,7 @@ def bias_of(evidence: Parabolas, d: Map, threads: int = 1) -> Map:
     return window_mean(np.asarray(off, np.float32), BIAS, threads)
 
 
-def mean_curvature(A: Map, threads: int = 1) -> Map:
+def mean_curvature(A: Map, threads: int) -> Map:
     """The mean of the curvatures around every fourth pixel."""
     return window_mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE, threads)
 
@@ -191,7 +191,7 @@ def near_texture(A: Map, coarser: Mask | None, side: int, threads: int) -> Mask:
 # ---- the published confidence of phones, for the bilateral solver ----------------------------------------
 
 
-def texture(view: Map, side: int, threads: int = 1) -> Map:
+def texture(view: Map, side: int, threads: int) -> Map:
     """How much texture there is along x, in [0, 1], in a window of `side` px of a grey view on a 0..255 scale.
 
     It is the product of a term of the horizontal gradient g and a term of the variance.
@@ -203,13 +203,13 @@ def texture(view: Map, side: int, threads: int = 1) -> Map:
     return result
 
 
-def smoothness(d: Map, side: int, threads: int = 1) -> Map:
+def smoothness(d: Map, side: int, threads: int) -> Map:
     """In [0, 1], falling with the variance of the disparities in a window of `side` px."""
     result: Map = np.reciprocal(1 + _variance(d, side, threads) / ROUGH**2)
     return result
 
 
-def window_mean(values: Map, side: int, threads: int = 1) -> Map:
+def window_mean(values: Map, side: int, threads: int) -> Map:
     """The mean in the window around each pixel, mirrored at the border."""
     mean = empty_like(values)
     _core.smooth(values, mean, np.full(side, 1 / side), threads)

@@ -83,7 +83,7 @@ def photo(pair: Pair, photometry: Photometry, run: Run) -> Image:
 def prepare(pyramid: Pyramid, plan: Plan, run: Run) -> None:
     """Apply the plan to the planes, in place: brightness, then the frame in which they are matched."""
     with run.stage("prepare"):
-        apply_gains(pyramid.finest, plan.gains, threads=run.threads)
+        apply_gains(pyramid.finest, plan.gains, run.threads)
         pyramid.finest = plan.frame.turned(pyramid.finest)
         if plan.checks_views:
             pyramid.keep_mirror()

@@ -44,8 +44,8 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)
-        gains = find_gains(planes, method.params.photometry, equalise=not is_blank, threads=run.threads)
-        small = copied(pyramid.reduced(LARGEST, run.threads), gains)
+        gains = find_gains(planes, method.params.photometry, run.threads, equalise=not is_blank)
+        small = copied(pyramid.reduced(LARGEST, run.threads), gains, run.threads)
         evidence = _evidence(small, is_blank or gains.right is not None, run) if method.detects_axis else None
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
         lens.check(pair.shape, pair.name("left"), frame.axis)
@@ -87,7 +87,7 @@ def blank(planes: Planes) -> bool:
 
 def _evidence(small: Planes, even: bool, run: Run) -> Axis:
     """What the views say about their axis; they are made equal in brightness first unless they are `even`."""
-    planes = small if even else equalised(small)
+    planes = small if even else equalised(small, run.threads)
     return detect_axis(planes.left, planes.right, run.threads)
 
 
@@ -129,7 +129,7 @@ def _coarsest(pyramid: Pyramid, small: Planes, gains: Gains, scales: int, run: R
         halvings += 1
     if halvings < scales:
         return halved(small, scales - 1 - halvings, run.threads)
-    return copied(halved(pyramid.finest, scales - 1, run.threads), gains)
+    return copied(halved(pyramid.finest, scales - 1, run.threads), gains, run.threads)
 
 
 def _notes(

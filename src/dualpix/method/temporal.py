@@ -49,14 +49,14 @@ class Temporal:
         if coarser:
             d = coarser.disparity(threads)
             if moved.signs and moved.signs.coarser is not None:
-                nearer, same = change(d, moved.signs.coarser, s)
+                nearer, same = change(d, moved.signs.coarser, s, threads)
                 moved = shifted(moved, nearer)
                 s = s * fourfold(same, s.shape, threads)
             s = s * agreement(moved.disparity(threads), 2 * doubled(d, s.shape, threads))
         return *message(moved, np.float32(self.penalty) * s), 1, 1.0, 0.0
 
 
-def change(coarser: Map, before: Map, similarity: Map) -> tuple[float, Map]:
+def change(coarser: Map, before: Map, similarity: Map, threads: int) -> tuple[float, Map]:
     """What happened to the disparities since the other frame, as the coarser scale tells, which knows only one frame.
 
     Parameters
@@ -80,7 +80,7 @@ def change(coarser: Map, before: Map, similarity: Map) -> tuple[float, Map]:
     apart = np.float32(2) * (coarser[:: EVERY // 2, :: EVERY // 2] - before)
     nearer = float(np.median(apart[found > 0])) if found.any() else 0.0
     # c = the mean of (change - nearer) around the pixel; same = exp(-c^2 / (2 sigma^2))
-    total, count = (window_mean(each, AROUND) for each in (found * (apart - np.float32(nearer)), found))
+    total, count = (window_mean(each, AROUND, threads) for each in (found * (apart - np.float32(nearer)), found))
     c = total / np.maximum(count, np.float32(1e-3))
     return nearer, np.asarray(np.exp(np.float32(-0.5 / CHANGED**2) * c**2), np.float32)
 

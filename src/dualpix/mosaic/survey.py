@@ -94,7 +94,7 @@ def surveyed(
     pyramid = Pyramid(planes, Frame(small))
     pair = Pair(planes.left, planes.right)
     plan = survey(pyramid, pair, method_of(reduced(params, halvings)), NO_LENS, Wishes(axis), run)
-    apply_gains(planes, Gains(plan.gains.right))
+    apply_gains(planes, Gains(plan.gains.right), run.threads)
     pyramid.finest = plan.frame.turned(planes)
     belief = solve(pyramid, plan, run=run)
     d = belief.disparity(run.threads)

@@ -51,7 +51,7 @@ class Pictures:
         """A part of the planes."""
         pair = Pair(self.left.window(rows, columns), self.right.window(rows, columns))
         planes = grey_planes(pair, Frame(pair.shape), self.photometry, NO_LENS, threads)
-        apply_gains(planes, self.exposure)
+        apply_gains(planes, self.exposure, threads)
         return planes
 
 
@@ -87,7 +87,7 @@ def prepared(views: Views, right: Map | None, axis: str, rows: slice, columns: s
     """
     rows, columns = (rows, columns) if axis == "x" else (columns, rows)
     planes = views.planes(rows, columns, threads)
-    apply_gains(planes, Gains(right), Part(views.shape, rows, columns))
+    apply_gains(planes, Gains(right), threads, Part(views.shape, rows, columns))
     height, width = planes.left.shape
     return Frame((height, width), axis=axis).turned(planes)
 

@@ -16,6 +16,8 @@ from ..files import FileBytes
 LARGEST = 2**31  # bytes of the file and all that it refers to; protobuf ends there
 DEEPEST = 64  # messages inside each other
 MOST_FILES = 1000
+MOST_FIELDS = 1_000_000  # that are looked at, in about 1 s; DenseNet-121 has 25 thousand, 14 a node
+WIDEST_TAG = 2**32 - 1  # C++ drops the bits above, and would find another field than this reader
 
 _FIELDS: dict[str, dict[int, str]] = {  # the messages that lead to a tensor, by number of the field (onnx.proto)
     "model": {7: "graph", 20: "training", 25: "function"},
@@ -50,7 +52,11 @@ def read_network(path: str) -> NetworkFile:
     """
     data = _read(path, path, LARGEST)
     try:
-        names = set(_outside(memoryview(data)))
+        names = set(_Reader().outside(memoryview(data)))
+    except OverflowError:
+        raise InputError(
+            f"{path}: has more than {MOST_FIELDS} fields: export a network of fewer nodes, its tensors packed"
+        ) from None
     except (ValueError, IndexError, RecursionError):
         raise InputError(f"{path}: is not an ONNX file, or is cut short: export the network again") from None
     if len(names) > MOST_FILES:
@@ -102,50 +108,64 @@ def _elsewhere(network: str, name: str) -> InputError:
 # ---- protobuf --------------------------------------------------------------------------------------------
 
 
-def _outside(data: memoryview) -> Iterator[str]:
-    """The names of all files in which tensors keep their values. ValueError if there is no graph."""
-    if not any(field == 7 and isinstance(value, memoryview) for field, value in _message(data)):
-        raise ValueError
-    yield from _locations("model", data, 0)
+class _Reader:
+    """Looks at the fields of one file, at most MOST_FIELDS of them."""
 
+    def __init__(self) -> None:
+        self.fields = 0
 
-def _locations(kind: str, data: memoryview, depth: int) -> Iterator[str]:
-    if depth > DEEPEST:
-        raise ValueError
-    for field, value in _message(data):
-        inner = _FIELDS[kind].get(field)
-        if inner is None or not isinstance(value, memoryview):
-            continue
-        if inner == "entry":
-            entry = {number: bytes(text) for number, text in _message(value) if isinstance(text, memoryview)}
-            if entry.get(1) == b"location":
-                yield entry.get(2, b"").decode("utf-8")
-        else:
-            yield from _locations(inner, value, depth + 1)
+    def outside(self, data: memoryview) -> Iterator[str]:
+        """The names of all files in which tensors keep their values.
 
-
-def _message(data: memoryview) -> Iterator[tuple[int, memoryview | None]]:
-    """Number and bytes of every field; None for numbers."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        if tag & 7 == _VARINT:
-            _, at = _varint(data, at)
-            yield tag >> 3, None
-            continue
-        if tag & 7 == _BYTES:
-            size, at = _varint(data, at)
-        elif tag & 7 in (_FIXED64, _FIXED32):
-            size = 8 if tag & 7 == _FIXED64 else 4
-        else:  # groups, which ONNX does not have
+        ValueError if there is no graph, OverflowError if there are too many fields.
+        """
+        if not any(field == 7 and isinstance(value, memoryview) for field, value in self._message(data)):
             raise ValueError
-        if at + size > len(data):
+        yield from self._locations("model", data, 0)
+
+    def _locations(self, kind: str, data: memoryview, depth: int) -> Iterator[str]:
+        if depth > DEEPEST:
             raise ValueError
-        yield tag >> 3, data[at : at + size] if tag & 7 == _BYTES else None
-        at += size
+        for field, value in self._message(data):
+            inner = _FIELDS[kind].get(field)
+            if inner is None or not isinstance(value, memoryview):
+                continue
+            if inner == "entry":
+                entry = {number: bytes(text) for number, text in self._message(value) if isinstance(text, memoryview)}
+                if entry.get(1) == b"location":
+                    yield entry.get(2, b"").decode("utf-8")
+            else:
+                yield from self._locations(inner, value, depth + 1)
+
+    def _message(self, data: memoryview) -> Iterator[tuple[int, memoryview | None]]:
+        """Number and bytes of every field; None for numbers."""
+        at = 0
+        while at < len(data):
+            self.fields += 1
+            if self.fields > MOST_FIELDS:
+                raise OverflowError
+            tag, at = _varint(data, at)
+            if not 8 <= tag <= WIDEST_TAG:  # below 8 is field 0, which there is not
+                raise ValueError
+            if tag & 7 == _VARINT:
+                _, at = _varint(data, at)
+                yield tag >> 3, None
+                continue
+            if tag & 7 == _BYTES:
+                size, at = _varint(data, at)
+            elif tag & 7 in (_FIXED64, _FIXED32):
+                size = 8 if tag & 7 == _FIXED64 else 4
+            else:  # groups, which ONNX does not have
+                raise ValueError
+            if at + size > len(data):
+                raise ValueError
+            yield tag >> 3, data[at : at + size] if tag & 7 == _BYTES else None
+            at += size
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    if data[at] < 128:  # most are so short
+        return data[at], at + 1
     value = 0
     for shift in range(0, 70, 7):
         byte = data[at]

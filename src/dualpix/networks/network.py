@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..io import read_pair
 from ..io._extra import missing
 from ..method.grey import LUMA, PLAIN, grey_plane
+from ..opencv import opencv
 from ..run import thread_count
 from ..types import Image, Map, Shape, StrPath, full_scale
 from .file import NetworkFile, read_network
@@ -84,13 +85,13 @@ class Network:
         d = blended((shape[0], shape[1]), tile, overlap, piece)
         if shape == own:
             return d
-        import cv2
+        cv2 = opencv()
 
         # Pixels are shape/own as wide, so disparities are own/shape as large.
         return np.asarray(cv2.resize(d, own[::-1], interpolation=cv2.INTER_LINEAR)) * np.float32(own[1] / shape[1])
 
     def _resized(self, view: Image) -> Image:
-        import cv2
+        cv2 = opencv()
 
         height, width = view.shape[:2]
         if not isinstance(self.recipe.width, int) or self.recipe.width == width:
@@ -142,7 +143,7 @@ class Network:
 
     def _map(self, y: Array, axes: str, padded: Shape) -> Array:
         """The map in the output of a network, of the size of its input."""
-        import cv2
+        cv2 = opencv()
 
         shape = y.shape
         if y.dtype.kind != "f":

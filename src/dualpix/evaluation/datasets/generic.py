@@ -1,5 +1,6 @@
 """generic: any folder, described by a table of its scenes or by a pattern for each kind of file."""
 
+import fnmatch
 import glob
 import os
 import re
@@ -26,7 +27,7 @@ SHARED = ("mask", "guide")  # one file may be that of all scenes
 COLUMNS = (*FILES, "truth_kind", "name", "axis", "range")
 GAIN = "proper-gain"  # the protocol that allows for one gain per scene
 
-_WILDCARD = r"\*\*/?|\*|\?|\[!?\]?[^]]*\]"
+_WILDCARD = r"\*\*/?|\*|\?|\[!?\]?[^]/]*\]"
 
 
 @dataclass(frozen=True)
@@ -225,10 +226,7 @@ def _matches(folder: Path, role: str, pattern: str) -> dict[str | None, Path]:
         return {None: folder / pattern}
     files = glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True)
     base = "" if os.path.isabs(pattern) else f"{folder}{os.sep}"
-    try:
-        expression = re.compile(_expression(pattern))
-    except re.error as error:
-        raise InputError(f"--{role} {pattern}: is no pattern ({error}): correct its brackets") from None
+    expression = re.compile(_expression(pattern), re.DOTALL)
     found: dict[str | None, Path] = {}
     for file in sorted(filter(os.path.isfile, files)):
         inside = file.removeprefix(base).replace(os.sep, "/")
@@ -248,7 +246,8 @@ def _expression(pattern: str) -> str:
 
     def wildcard(found: re.Match[str]) -> str:
         meaning = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-        return meaning.get(found[0]) or found[0].replace("[!", "[^", 1)
+        brackets = fnmatch.translate(found[0])[len("(?s:") : -len(r")\Z")]  # as glob reads them
+        return meaning.get(found[0]) or f"(?!/){brackets}"
 
     parts = re.split(f"((?:{_WILDCARD})+)", pattern.replace(os.sep, "/"))  # every second one is a run of wildcards
     return "".join(f"({re.sub(_WILDCARD, wildcard, p)})" if i % 2 else re.escape(p) for i, p in enumerate(parts))

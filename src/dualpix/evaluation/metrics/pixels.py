@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
+from ...opencv import opencv
 from ...types import same_size
 from .inputs import BoolArray, FloatArray, estimate_map, inner, real_map
 from .uncertainty import ause
@@ -122,7 +123,7 @@ def near_edges(truth: npt.NDArray[np.floating], step: float = STEP, window: int 
 
     An edge is a pixel in whose 3x3 px the known truth varies by more than `step`.
     """
-    import cv2
+    cv2 = opencv()
 
     known = np.isfinite(truth)
     around, border = np.ones((3, 3)), cv2.BORDER_REPLICATE

@@ -1,0 +1,18 @@
+"""Forks: a process that is forked while another thread imports a module or holds a lock would hang."""
+
+import logging  # noqa: F401 - Pillow imports it, and what it does at a fork must be known before one waits
+import os
+import threading
+from contextlib import suppress
+
+no_fork = threading.RLock()  # while a thread holds it, forks of other threads wait
+
+
+def _release() -> None:
+    """Give the lock free after a fork. It is not held if the wait for it was interrupted."""
+    with suppress(RuntimeError):  # an RLock is released by none but its owner
+        no_fork.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=no_fork.acquire, after_in_parent=_release, after_in_child=_release)
