@@ -20,7 +20,7 @@ import pytest
 from conftest import textured_pair
 from dualpix import cli
 from dualpix.batches import process, versions
-from dualpix.errors import OutputError
+from dualpix.errors import OutputError, ParameterError
 from dualpix.evaluation import compare as comparison
 from dualpix.evaluation import worker as _worker
 from dualpix.evaluation.cache import cache_folder
@@ -130,7 +130,8 @@ def figures(result):
 
 def test_all_methods_run_on_all_scenes_and_are_scored(dataset, folder):
     steps = []
-    result = compare(dataset, own("log", "again"), cache=folder / "c", progress=steps.append)
+    both = [*own("log"), "own_methods:again"]  # a method, and the name of one
+    result = compare(dataset, both, cache=folder / "c", progress=steps.append)
     names = ["own_methods:log", "own_methods:again"]
     assert [(each.scene, each.method) for each in result.outcomes] == [(s, m) for s in SCENES for m in names]
     texts = [f"{s}: {m}" for s in SCENES for m in names]
@@ -150,6 +151,12 @@ def test_all_methods_run_on_all_scenes_and_are_scored(dataset, folder):
         assert each.seconds > 0
         assert each.megabytes > 10
     assert calls(folder, "log") == calls(folder, "again") == [f"{dataset.load(s).left.mean():.6f}" for s in SCENES]
+
+
+def test_without_a_method_nothing_is_compared(dataset, folder):
+    with pytest.raises(ParameterError, match="methods is empty"):
+        compare(dataset, [], cache=folder / "c")
+    assert not (folder / "c").exists()
 
 
 def test_a_method_that_fails_does_not_stop_the_others(folder):
