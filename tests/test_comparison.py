@@ -407,7 +407,8 @@ def test_the_table_ranks_the_methods(evaluate, folder):
     assert (code, err) == (0, "")
     assert out.startswith("r6ii: 3 scenes; means, lower is better, except covered\n\nproper ")
     assert max(map(len, out.splitlines())) <= 100
-    _, scores, costs, certainty = out.split("\n\n")
+    _, scores, costs, certainty, few = out.split("\n\n")
+    assert few == "With 3 scenes no difference can be significant: that takes 7.\n"
     ranked = [line.split()[0] for line in scores.splitlines()[1:]]
     assert ranked[0] == "own_methods:log"
     assert [line.split()[0] for line in costs.splitlines()] == ["cost", *ranked]

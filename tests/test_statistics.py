@@ -18,6 +18,7 @@ from dualpix.evaluation.statistics import (
     medals,
     permutation_p,
 )
+from dualpix.evaluation.tables import comparison_lines
 
 
 def compared(values, coverage=1.0, names="abcdef"):
@@ -161,3 +162,31 @@ def test_a_method_that_covers_little_is_never_bold():
     line = {row.split(" | ")[0]: row for row in text.splitlines()[4:]}
     assert "**" not in line["| a"]
     assert "**0.3500**" in line["| b"]
+
+
+@pytest.mark.parametrize("scenes", [1, 5, 6])
+def test_too_few_scenes_are_said_and_nothing_is_called_equal(scenes):
+    base = np.linspace(0.1, 0.2, scenes)
+    made = compared([base, base + 0.0005 * (-1.0) ** np.arange(scenes) + 0.0001])
+    count = "1 scene" if scenes == 1 else f"{scenes} scenes"
+    sentence = f"With {count} no difference can be significant: that takes 6."
+    for text in (comparison_lines(made), latex_table(made), markdown_table(made)):
+        assert (sentence in text) == (scenes < 6)
+        assert ("dagger" in text or "†" in text) == (scenes == 6 and text != comparison_lines(made))
+    alone = compared([base])
+    assert "no difference" not in comparison_lines(alone) + latex_table(alone)
+
+
+def test_lines_say_what_failed_and_was_skipped():
+    made = compared([[0.1, 0.2], [0.3, None]])
+    made.skipped["s9"] = "l.png: no such file"
+    tables, problems = comparison_lines(made).rsplit("\n\n", 1)
+    assert problems.splitlines() == ["skipped: scene s9: l.png: no such file", "failed: b on scene s1: no luck"]
+    assert comparison_lines(made, problems=False) == tables
+
+
+def test_a_method_without_maps_has_no_p():
+    lines = comparison_lines(compared([[0.1, 0.2], [None, None]])).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.endswith("less than the next by  p"))
+    assert lines[head + 1].split()[-2:] == ["-", "-"]
+    assert "no difference" not in "".join(lines)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..version import version
 from .outcomes import Comparison
-from .statistics import LEVEL, SIGNIFICANT, differences, interval
+from .statistics import LEVEL, SIGNIFICANT, differences, interval, too_few
 from .tables import SCORES, number, protocols
 
 # Characters with a meaning of their own.
@@ -34,12 +34,19 @@ class _Cell(NamedTuple):
 
 
 def latex_table(comparison: Comparison) -> str:
-    """A table environment for every protocol, the ranking one first. They need no package."""
+    """The tables of a comparison for a paper.
+
+    Returns
+    -------
+    str
+        A table environment for every protocol, the ranking one first. They need no package. The best figures are bold.
+        A dagger marks methods that are not significantly worse than the best.
+    """
     return "\n".join(_latex(comparison, protocol) for protocol in _ordered(comparison))
 
 
 def markdown_table(comparison: Comparison) -> str:
-    """A table for every protocol with its caption above, the ranking one first."""
+    """The tables of a comparison for a text: those of `latex_table` as Markdown, each with its caption above."""
     return "\n".join(_markdown(comparison, protocol) for protocol in _ordered(comparison))
 
 
@@ -112,7 +119,8 @@ def _column(comparison: Comparison, name: str, means: dict[str, float], protocol
     best = next(method for method in rivals if means[method] == choose[score.better](known))
     equal: set[str] = set()
     if (protocol, name) == comparison.measure:
-        unclear = (each for each in differences(comparison) if each.p >= SIGNIFICANT and each.scenes)
+        tests = differences(comparison)
+        unclear = [each for each in tests if each.p >= SIGNIFICANT and each.scenes and not too_few(len(means), tests)]
         equal = {other for each in unclear for other in (each.first, each.second) if best in (each.first, each.second)}
     return {
         method: _Cell(text, method in rivals and text == texts[best], method in equal - {best} and method in rivals)
@@ -134,8 +142,9 @@ def _caption(comparison: Comparison, protocol: str) -> str:
     left_out = f", {len(comparison.skipped)} skipped" if comparison.skipped else ""
     what = f"{comparison.dataset}, {scenes} scene{'s' * (scenes != 1)}{left_out}, protocol {protocol}"
     intervals = " Intervals: bootstrap over the scenes." if protocol == comparison.measure[0] and scenes > 1 else ""
+    few = too_few(len(comparison.methods), differences(comparison)) if protocol == comparison.measure[0] else ""
     better = f"lower is better{f', except {heads}' * bool(heads)}; the best are bold"
-    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{intervals}"
+    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{intervals} {few}".rstrip()
 
 
 def _mark(rows: list[tuple[str, list[_Cell]]], mark: str) -> str:

@@ -106,6 +106,14 @@ def fewest_scenes(methods: int) -> int:
     return next(n for n in range(1, 64) if pairs * 2.0 ** (1 - n) < SIGNIFICANT)
 
 
+def too_few(methods: int, tests: Sequence[Difference]) -> str:
+    """The sentence if there are too few scenes for any difference to be significant; empty if there are enough."""
+    scenes, fewest = max((each.scenes for each in tests), default=0), fewest_scenes(methods)
+    if not 0 < scenes < fewest:
+        return ""
+    return f"With {scenes} scene{'s' * (scenes > 1)} no difference can be significant: that takes {fewest}."
+
+
 def _as_large(signs: npt.NDArray[np.int8], d: npt.NDArray[np.float64]) -> int:
     """The number of sign patterns whose sum is as large as that of d, up to rounding."""
     return int((np.abs(signs @ d) >= abs(d.sum()) - 1e-9 * np.abs(d).sum()).sum())

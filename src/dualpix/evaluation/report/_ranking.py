@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...render.pages import Html, element, joined, scroll_box
 from .. import tables
 from ..outcomes import OF_COVERED, Comparison
-from ..statistics import LEVEL, SIGNIFICANT, Difference, Interval, fewest_scenes, interval, medals
+from ..statistics import LEVEL, SIGNIFICANT, Difference, Interval, interval, medals, too_few
 from ..tables import SCORES, Score, partial_note, protocols, scenes_text
 
 NOTHING = "\N{EN DASH}"
@@ -120,12 +120,11 @@ def significance(comparison: Comparison, ranked: list[str], tests: Sequence[Diff
         for name in ranked[:-1]
     )
     table = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), class_="tests")
-    fewest, scenes = fewest_scenes(len(ranked)), max(each.scenes for each in tests)
-    few = f" With {_count(scenes, 'scene')} no difference can be: that takes {fewest}." if scenes < fewest else ""
+    explained = SIGNIFICANCE.format(name=score_name(measure), level=SIGNIFICANT)
     return element(
         "section",
         element("h2", "Which differences are significant"),
-        element("p", SIGNIFICANCE.format(name=score_name(measure), level=SIGNIFICANT) + few),
+        element("p", f"{explained} {too_few(len(ranked), tests)}".rstrip()),
         scroll_box(table, "differences of methods"),
     )
 
