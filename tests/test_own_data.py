@@ -374,3 +374,18 @@ def test_a_16_bit_png_is_not_taken_for_kitti_in_silence(call, tmp_path):
     assert json.loads(out)["geometric_mean"] == pytest.approx(0, abs=1e-4)
     assert "rmse" not in json.loads(out)
     assert call("evaluate", *files, "--truth-kind", "disparity")[2] == ""
+
+
+def test_kitti_is_noted_where_the_truth_is_called_a_disparity(evaluate, folder):
+    disparity = (256 * ramp(SHAPE, 1, 5, np.float32)).astype(np.uint16)
+    for name in "abc":
+        cv2.imwrite(str(folder / name / "depth.png"), disparity)
+    (folder / "a/depth.png").write_bytes(b"")  # skipped: the note is about the next
+    code, _, err = evaluate("--truth", "*/depth.png", "--truth-kind", "disparity", "--method", "methods20:own")
+    notes = [line for line in err.splitlines() if line.startswith("note: ")]
+    assert code == 1
+    assert notes == [
+        "note: mine/b/depth.png is read as KITTI disparities, 256 per px: if it is something else, convert it"
+    ]
+    inverse = generic(folder, **PATTERNS | {"truth": "*/depth.png"}, truth_kind="inverse")
+    assert inverse.notes == ()

@@ -190,3 +190,22 @@ def test_a_method_without_maps_has_no_p():
     head = next(i for i, line in enumerate(lines) if line.endswith("less than the next by  p"))
     assert lines[head + 1].split()[-2:] == ["-", "-"]
     assert "no difference" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("gains", "note"),
+    [
+        ((0.9, 1.1), None),
+        ((-0.9, -1.1), "note: a, b: the mean gain is negative, so near and far are exchanged: is the truth a depth?"),
+        (
+            (0.9, -1),
+            "note: b: the mean gain is negative, so near and far are exchanged: is the map x_right - x_left?",
+        ),
+    ],
+)
+def test_near_and_far_exchanged_are_noted(gains, note):
+    made = compared([[0.1, 0.2], [0.3, 0.4]])
+    for each in made.outcomes:
+        each.scores["proper-gain"] = {"gain": gains["ab".index(each.method)]}
+    last = comparison_lines(made).splitlines()[-1]
+    assert last == note if note else not last.startswith("note")

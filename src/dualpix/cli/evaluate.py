@@ -161,14 +161,14 @@ def evaluate(
     _refuse(context, OF_MAPS, "does not go with --dataset: leave it out")
     if dataset != OWN:
         _refuse(context, ("mask", "truth_kind"), f"does not go with --dataset {dataset}: leave it out")
-    from ..evaluation.tables import comparison_record, problem_lines
+    from ..evaluation.tables import comparison_record, note_lines, problem_lines
 
     outputs = given(report=report, csv=table, latex=latex, markdown=markdown)
     description |= {"mask": mask, "truth_kind": truth_kind}
     result = _compare(est, dataset, description, methods, outputs, cache, threads, force, quiet)
     problems = problem_lines(result, traceback=traceback)
-    for problem in problems:
-        say(problem, err=True)
+    for line in (*note_lines(result), *problems):
+        say(line, err=True)
     if as_json:
         echo_json({"folder": est, **comparison_record(result), "outputs": outputs})
     elif not quiet:
@@ -202,8 +202,9 @@ def _score_map(
     truth_kind: str | None,
     as_json: bool,
 ) -> None:
-    from ..evaluation.scores import assumed_kitti, score_lines
     from ..evaluation.scores import evaluate as score
+    from ..evaluation.scores import score_lines
+    from ..evaluation.truth import assumed_kitti
 
     scores = score(est, gt, protocol, mask, confidence, crop, truth_kind)
     if truth_kind is None and assumed_kitti(gt):

@@ -66,7 +66,7 @@ def compare(
     store = Cache(cache_folder() if cache is None else Path(cache))
     parameters = {name: method.parameters for name, method in chosen.items()}
     side = picture_side(len(dataset.scenes)) if pictures else 0
-    result = Comparison(dataset.title, dataset.measure, [], parameters, [], versions=versions())
+    result = Comparison(dataset.title, dataset.measure, [], parameters, [], versions=versions(), notes=dataset.notes)
     log = Log(store.folder)
     for outcome in Here().run(_tasks(dataset, chosen, threads, store, result, progress, side)):
         log.add(outcome)

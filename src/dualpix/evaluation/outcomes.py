@@ -111,6 +111,8 @@ class Comparison:
         Height and width of the matched views, by name of the scene.
     log : Path or None
         The file with all that methods printed; None if they printed nothing.
+    notes : tuple of str
+        What the user should know about how the data set was read.
     """
 
     dataset: str
@@ -122,6 +124,7 @@ class Comparison:
     versions: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     log: Path | None = None
+    notes: tuple[str, ...] = ()
 
     def ranked(self) -> list[str]:
         """The methods, best first.

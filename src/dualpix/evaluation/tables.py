@@ -51,7 +51,7 @@ def comparison_lines(comparison: Comparison, *, problems: bool = True) -> str:
     comparison
         See `compare`.
     problems
-        Add the lines of `problem_lines` at the end, if there are any.
+        Add at the end what to know about the data set, which scenes were skipped, and which methods failed.
     """
     ranked = comparison.ranked()
     names = {method: method + " *" * comparison.partial(method) for method in ranked}
@@ -67,7 +67,7 @@ def comparison_lines(comparison: Comparison, *, problems: bool = True) -> str:
     parts += _certainty(comparison, ranked)
     if any(map(comparison.partial, ranked)):
         parts.append(f"* {partial_note(comparison)}")
-    if problems and (lines := problem_lines(comparison)):
+    if problems and (lines := [*note_lines(comparison), *problem_lines(comparison)]):
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -120,6 +120,19 @@ def failures(comparison: Comparison) -> list[Failure]:
             empty = Failure(each.method, [], each.error, each.traceback)
             found.setdefault((each.method, each.error), empty).scenes.append(each.scene)
     return list(found.values())
+
+
+def note_lines(comparison: Comparison) -> list[str]:
+    """What the user should know about the truth: how it was read, and whether near and far seem exchanged."""
+    lines = [f"note: {note}" for note in comparison.notes]
+    for protocol in (protocol for protocol, names in protocols(comparison).items() if "gain" in names):
+        gains = {method: comparison.mean(method, protocol, "gain") for method in comparison.ranked()}
+        known = [method for method, gain in gains.items() if not math.isnan(gain)]
+        if exchanged := [method for method in known if gains[method] < 0]:
+            why = "is the truth a depth?" if exchanged == known else "is the map x_right - x_left?"
+            which = f"{', '.join(exchanged)}: the mean gain is negative"
+            lines.append(f"note: {which}, so near and far are exchanged: {why}")
+    return lines
 
 
 def problem_lines(comparison: Comparison, *, traceback: bool = False) -> list[str]:

@@ -99,6 +99,12 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
     return values
 
 
+def assumed_kitti(path: str | Path) -> bool:
+    """Whether the file is a 16-bit PNG that nothing says to be disparities."""
+    info = probe(path)
+    return (info.format, info.dtype) == ("PNG", "uint16") and read_sidecar(path) is None
+
+
 def unit_range(values: Map) -> Map:
     """The map stretched to 0..1 over its known pixels."""
     known = values[np.isfinite(values)]

@@ -63,7 +63,7 @@ def open_dataset(name: str, folder: str | os.PathLike[str], **description: str |
     if layout is not generic.LAYOUT:
         return Dataset(name, root, places, layout)
     own = layout._replace(measure=generic.measure(places))
-    return Dataset(name, root, places, own, generic.files_of(places.values()))
+    return Dataset(name, root, places, own, generic.files_of(places.values()), generic.notes(places))
 
 
 def score(name: str, scene: Scene, disparity: Map, confidence: Map | None = None) -> Scores:

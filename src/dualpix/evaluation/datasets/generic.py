@@ -4,6 +4,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ...params import unknown_name
 from ...types import Map, same_size
 from ..metrics import pixel_errors
 from ..outcomes import Scene, Scores
-from ..truth import in_pixels, kind_of, read_mask, read_truth, unit_range
+from ..truth import assumed_kitti, in_pixels, kind_of, read_mask, read_truth, unit_range
 from .layout import Layout, affine_scores, numbers
 
 TABLES = ("scenes.csv", "scenes.jsonl")  # looked for in a folder that nothing else describes
@@ -105,6 +106,15 @@ def measure(places: Mapping[str, Place]) -> tuple[str, str]:
             "differently: evaluate them apart"
         )
     return ("proper", "mae" if True in kinds else "geometric_mean")
+
+
+def notes(places: Mapping[str, Place]) -> tuple[str, ...]:
+    """What is assumed about the truth, said of the first scene for which it is. Unreadable files are told later."""
+    for place in places.values():
+        with suppress(InputError):
+            if in_pixels(place.truth_kind) and assumed_kitti(place.truth):
+                return (f"{place.truth} is read as KITTI disparities, 256 per px: if it is something else, convert it",)
+    return ()
 
 
 def read(name: str, place: Place) -> Scene:

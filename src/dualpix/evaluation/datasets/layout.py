@@ -67,6 +67,8 @@ class Dataset:
     layout : Layout
     files : frozenset of Path or None
         All files of the set, resolved, if a user has described them; None if the whole folder belongs to the set.
+    notes : tuple of str
+        What the user should know about how the files are read.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Dataset:
     places: Mapping[str, Any]
     layout: Layout
     files: frozenset[Path] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def scenes(self) -> list[str]:
