@@ -214,7 +214,7 @@ def test_once_makes_and_keeps_only_what_is_missing():
 
 def test_the_folder_of_another_batch_is_refused(photos, tmp_path):
     run("photos", "out")
-    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other options\): .*--force"):
+    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other options\): .*force=True"):
         dualpix.batch("photos", "out", window=7)
     with pytest.raises(OutputError, match="of other inputs"):
         dualpix.batch("photos/deep", "out")
@@ -226,7 +226,7 @@ def test_the_folder_of_another_batch_is_refused(photos, tmp_path):
 def test_a_folder_with_other_files_is_refused(photos, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("precious")
-    with pytest.raises(OutputError, match=r"^out: holds other files: choose an empty folder, or --force"):
+    with pytest.raises(OutputError, match=r"^out: holds other files: choose an empty folder, or force=True"):
         dualpix.batch("photos", "out")
     assert os.listdir("out") == ["mine.txt"]
     run("photos", "out", force=True)

@@ -319,7 +319,7 @@ def test_the_cache_is_where_caches_are(folder, monkeypatch):
 
 
 def test_a_cache_that_cannot_be_is_told(dataset, folder):
-    with pytest.raises(OutputError, match=r"own_methods.py.*cannot be the cache .*: give another folder with --cache"):
+    with pytest.raises(OutputError, match=r"own_methods.py.*cannot be the cache .*: give another folder as cache=$"):
         compare(dataset, own("log"), cache=folder / "own_methods.py" / "c")
 
 

@@ -43,10 +43,10 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
     found = _read(folder)
     if found is None:
         if any(not is_part(name) for name in _names(folder)):
-            raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
+            raise OutputError(f"{folder}: holds other files: choose an empty folder, or force=True to use this one")
     elif different := sorted(name for name in batch if found.get(name) != _as_json(batch[name])):
         raise OutputError(
-            f"{folder}: holds another batch (of other {', '.join(different)}): choose another folder, or --force to "
+            f"{folder}: holds another batch (of other {', '.join(different)}): choose another folder, or force=True to "
             "make this batch there"
         )
 

@@ -49,7 +49,7 @@ def kind_of(path: Path, named: str | None) -> str:
     if _MIDDLEBURY.fullmatch(path.name):
         return "disparity"
     raise InputError(
-        f"{path}: could be any kind of ground truth: name it by --truth-kind or a column truth_kind, "
+        f"{path}: could be any kind of ground truth: name it by truth_kind= or a column truth_kind, "
         f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
     )
 
