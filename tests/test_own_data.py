@@ -394,3 +394,4 @@ def test_kitti_is_noted_where_the_truth_is_called_a_disparity(evaluate, folder):
     ]
     inverse = generic(folder, **PATTERNS | {"truth": "*/depth.png"}, truth_kind="inverse")
     assert inverse.notes == ()
+    assert repr(inverse) == f"<Dataset generic: 3 scenes in {folder}>"

@@ -209,3 +209,20 @@ def test_near_and_far_exchanged_are_noted(gains, note):
         each.scores["proper-gain"] = {"gain": gains["ab".index(each.method)]}
     last = comparison_lines(made).splitlines()[-1]
     assert last == note if note else not last.startswith("note")
+
+
+def test_a_notebook_shows_the_tables_escaped():
+    made = compared([[0.1, 0.2], [0.3, None]], names=["<b>one", "two\x1b"])
+    page = made._repr_html_()
+    assert "<th>&lt;b&gt;one</th>" in page
+    assert "<b>one" not in page
+    assert "\x1b" not in page
+    assert "<td><b>0.1500</b></td>" in page
+    assert "<ul><li>failed: two\\x1b on scene s1: no luck</li></ul>" in page
+    assert "<ul>" not in compared([[0.1, 0.2]])._repr_html_()
+
+
+def test_a_comparison_in_one_line():
+    made = compared([[0.3, 0.4], [0.1, 0.2]])
+    made.skipped["s9"] = "no such file"
+    assert repr(made) == "<Comparison a_set: 2 scenes, 1 skipped; best first by proper geometric_mean: b, a>"

@@ -1,15 +1,17 @@
-"""The table of a comparison for a paper (LaTeX) or a text (Markdown). The best figures are bold."""
+"""The table of a comparison for a paper (LaTeX), a text (Markdown) or a notebook (HTML). The best figures are bold."""
 
+import html
 import math
 import re
 from collections.abc import Callable
 from statistics import fmean
 from typing import NamedTuple
 
+from ..errors import printable
 from ..version import version
 from .outcomes import Comparison
 from .statistics import LEVEL, SIGNIFICANT, differences, interval, too_few
-from .tables import SCORES, number, protocols
+from .tables import SCORES, note_lines, number, problem_lines, protocols
 
 # Characters with a meaning of their own.
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -48,6 +50,30 @@ def latex_table(comparison: Comparison) -> str:
 def markdown_table(comparison: Comparison) -> str:
     """The tables of a comparison for a text: those of `latex_table` as Markdown, each with its caption above."""
     return "\n".join(_markdown(comparison, protocol) for protocol in _ordered(comparison))
+
+
+def html_table(comparison: Comparison) -> str:
+    """The tables of a comparison for a notebook: those of `latex_table` as HTML, then what failed or was skipped."""
+    problems = "".join(
+        f"<li>{html.escape(printable(line))}</li>" for line in (*note_lines(comparison), *problem_lines(comparison))
+    )
+    tables = "".join(_html(comparison, protocol) for protocol in _ordered(comparison))
+    return tables + (f"<ul>{problems}</ul>" if problems else "")
+
+
+def _html(comparison: Comparison, protocol: str) -> str:
+    def escaped(text: str) -> str:
+        return html.escape(printable(text))
+
+    def cell(each: _Cell) -> str:
+        text = escaped(each.text)
+        return f"<td>{f'<b>{text}</b>' if each.best else text}{' †' * each.equal}</td>"
+
+    heads, rows = _cells(comparison, protocol)
+    caption = escaped(_caption(comparison, protocol) + _mark(rows, "†: "))
+    lines = [f"<tr><th>{escaped(method)}</th>{''.join(map(cell, cells))}</tr>" for method, cells in rows]
+    head = "".join(f"<th>{escaped(name)}</th>" for name in ("method", *heads))
+    return f"<table><caption>{caption}</caption><tr>{head}</tr>{''.join(lines)}</table>"
 
 
 def _latex(comparison: Comparison, protocol: str) -> str:

@@ -17,7 +17,7 @@ from ...io import read_image
 from ...params import DEFAULT_PRESET, unknown_name
 from ...types import Map, full_scale
 from ..metrics import AffineInvariant, BadPixels, PixelErrors, affine_invariant
-from ..outcomes import Scene, Scores
+from ..outcomes import Scene, Scores, count
 
 Image = npt.NDArray[Any]
 
@@ -77,6 +77,9 @@ class Dataset:
     layout: Layout
     files: frozenset[Path] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {count(len(self.places), 'scene')} in {self.folder}>"
 
     @property
     def scenes(self) -> list[str]:
