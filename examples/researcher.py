@@ -55,7 +55,9 @@ Path("own.py").write_text(OWN)
 # ## The comparison
 #
 # Presets such as `auto`, baselines such as `opencv-sgbm`, your function and networks (`onnx:FILE.onnx`) are methods.
-# Finished maps are kept in `cache`: if you change your function, only its maps are computed again.
+# Finished maps are kept in `cache`: if you change your function, only its maps are computed again. An edit of any
+# Python file beside `own.py` counts as a change of it, which may import that file: keep your module in a folder of its
+# own.
 
 # %%
 from dualpix.evaluation.compare import compare

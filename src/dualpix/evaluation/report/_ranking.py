@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...render.pages import Html, element, joined, scroll_box
 from .. import tables
-from ..outcomes import OF_COVERED, Comparison
+from ..outcomes import OF_COVERED, Comparison, count
 from ..statistics import LEVEL, SIGNIFICANT, Difference, Interval, interval, medals, too_few
 from ..tables import SCORES, Score, partial_note, protocols, scenes_text
 
@@ -65,7 +65,7 @@ class _Column(NamedTuple):
 def summary(comparison: Comparison) -> str:
     """What was compared, in one sentence."""
     protocol, score = comparison.measure
-    methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
+    methods, scenes = count(len(comparison.methods), "method"), count(len(comparison.scenes), "scene")
     order = f"ranked by {score_name(score)} (protocol {protocol}), the lower the better"
     return f"{methods} on {scenes}, {order}; averaged over the scenes."
 
@@ -166,10 +166,6 @@ def score_text(score: str, value: float) -> str:
 def number(value: float, digits: int) -> str:
     """A number as in the tables of the command, with an en dash for NaN."""
     return NOTHING if math.isnan(value) else tables.number(value, digits)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _shown(score: str) -> Score:
