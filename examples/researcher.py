@@ -55,14 +55,15 @@ Path("own.py").write_text(OWN)
 # ## The comparison
 #
 # Presets such as `auto`, baselines such as `opencv-sgbm`, your function and networks (`onnx:FILE.onnx`) are methods.
-# Finished maps are kept in `cache`: if you change your function, only its maps are computed again.
+# Finished maps are kept in `cache`: if you change your function, only its maps are computed again. An edit of any
+# Python file beside `own.py` counts as a change of it, which may import that file: keep your module in a folder of its
+# own.
 
 # %%
 from dualpix.evaluation.compare import compare
-from dualpix.evaluation.methods import method
 from dualpix.evaluation.tables import comparison_lines
 
-result = compare(scenes, [method("auto"), method("own:blocks")], cache="cache")
+result = compare(scenes, ["auto", "own:blocks"], cache="cache")
 print(comparison_lines(result))
 
 # %% [markdown]
@@ -87,8 +88,21 @@ from dualpix.evaluation.report import report_page
 Path("report.html").write_text(report_page(result), encoding="utf-8")
 
 # %% [markdown]
+# ## Tables for a paper
+#
+# The LaTeX table needs no package; `markdown_table` is the same for a README. The CSV has a row for every scene and
+# method.
+
+# %%
+from dualpix.evaluation.publish import latex_table
+from dualpix.evaluation.tables import comparison_csv
+
+Path("table.tex").write_text(latex_table(result), encoding="utf-8")
+Path("scores.csv").write_text(comparison_csv(result), encoding="utf-8")
+
+# %% [markdown]
 # ## The same by one command
 #
 # `dualpix evaluate scenes --dataset generic --left '*/l.png' --right '*/r.png' --truth '*/d.npy' --truth-kind disparity
-# --method auto --method own:blocks --report report.html --latex table.tex` does all of this. To score a single map,
-# [use the metrics](../docs/scoring.md).
+# --method auto --method own:blocks --report report.html --latex table.tex --csv scores.csv` does all of this. To score
+# a single map, [use the metrics](../docs/scoring.md).

@@ -214,7 +214,7 @@ def test_once_makes_and_keeps_only_what_is_missing():
 
 def test_the_folder_of_another_batch_is_refused(photos, tmp_path):
     run("photos", "out")
-    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other window\): .*--force"):
+    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other window\): .*force=True"):
         dualpix.batch("photos", "out", window=7)
     with pytest.raises(OutputError, match=r"\(of other inputs, preset, format, preview\): "):
         dualpix.batch("photos/deep", "out", "phone", format="pfm", preview=True)
@@ -239,7 +239,7 @@ def test_the_folder_of_the_inputs_is_refused(photos, tmp_path):
 def test_a_folder_with_other_files_is_refused(photos, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("precious")
-    with pytest.raises(OutputError, match=r"^out: holds other files: choose an empty folder, or --force"):
+    with pytest.raises(OutputError, match=r"^out: holds other files: choose an empty folder, or force=True"):
         dualpix.batch("photos", "out")
     assert os.listdir("out") == ["mine.txt"]
     run("photos", "out", force=True)

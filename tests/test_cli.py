@@ -20,6 +20,7 @@ from dualpix import cli, metrics
 from dualpix.camera.optics import Pupil
 from dualpix.cli.main import COMMANDS
 from dualpix.cli.progress import progress_bar
+from dualpix.cli.say import in_options
 from dualpix.io import encode_png, read_image, read_map, write_map
 from dualpix.method import pipeline
 from dualpix.params import load_config, preset, preset_names, resolve
@@ -750,3 +751,18 @@ def test_a_filter_that_overshoots_the_range_does_not_spoil_a_kitti_png(folder, s
     assert cli.main([*command, "--set", "window=2", "--quiet"]) == 0
     assert np.nanmin(read_map("k.png")) >= 0
     assert 0 <= json.loads((folder / "k.json").read_text())["disparity"]["min"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("python", "command"),
+    [
+        ("a: exists already: or force=True to replace it", "a: exists already: or --force to replace it"),
+        ("left= does not go with scenes=, which", "--left does not go with --scenes, which"),
+        ("name it by truth_kind= or a column truth_kind", "name it by --truth-kind or a column truth_kind"),
+        ("mask=x/*.png: matches no file", "--mask x/*.png: matches no file"),
+        ("give another folder as cache=", "give another folder as --cache"),
+        ("/home/left=1/force=True.png: no such file", "/home/left=1/force=True.png: no such file"),
+    ],
+)
+def test_errors_of_the_command_name_options(python, command):
+    assert in_options(python) == command

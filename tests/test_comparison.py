@@ -20,7 +20,7 @@ import pytest
 from conftest import textured_pair
 from dualpix import cli
 from dualpix.batches import process, versions
-from dualpix.errors import OutputError
+from dualpix.errors import OutputError, ParameterError
 from dualpix.evaluation import compare as comparison
 from dualpix.evaluation import worker as _worker
 from dualpix.evaluation.cache import cache_folder
@@ -130,7 +130,8 @@ def figures(result):
 
 def test_all_methods_run_on_all_scenes_and_are_scored(dataset, folder):
     steps = []
-    result = compare(dataset, own("log", "again"), cache=folder / "c", progress=steps.append)
+    both = [*own("log"), "own_methods:again"]  # a method, and the name of one
+    result = compare(dataset, both, cache=folder / "c", progress=steps.append)
     names = ["own_methods:log", "own_methods:again"]
     assert [(each.scene, each.method) for each in result.outcomes] == [(s, m) for s in SCENES for m in names]
     texts = [f"{s}: {m}" for s in SCENES for m in names]
@@ -150,6 +151,12 @@ def test_all_methods_run_on_all_scenes_and_are_scored(dataset, folder):
         assert each.seconds > 0
         assert each.megabytes > 10
     assert calls(folder, "log") == calls(folder, "again") == [f"{dataset.load(s).left.mean():.6f}" for s in SCENES]
+
+
+def test_without_a_method_nothing_is_compared(dataset, folder):
+    with pytest.raises(ParameterError, match="methods is empty"):
+        compare(dataset, [], cache=folder / "c")
+    assert not (folder / "c").exists()
 
 
 def test_a_method_that_fails_does_not_stop_the_others(folder):
@@ -312,7 +319,7 @@ def test_the_cache_is_where_caches_are(folder, monkeypatch):
 
 
 def test_a_cache_that_cannot_be_is_told(dataset, folder):
-    with pytest.raises(OutputError, match=r"own_methods.py.*cannot be the cache .*: give another folder with --cache"):
+    with pytest.raises(OutputError, match=r"own_methods.py.*cannot be the cache .*: give another folder as cache=$"):
         compare(dataset, own("log"), cache=folder / "own_methods.py" / "c")
 
 
@@ -400,7 +407,8 @@ def test_the_table_ranks_the_methods(evaluate, folder):
     assert (code, err) == (0, "")
     assert out.startswith("r6ii: 3 scenes; means, lower is better, except covered\n\nproper ")
     assert max(map(len, out.splitlines())) <= 100
-    _, scores, costs, certainty = out.split("\n\n")
+    _, scores, costs, certainty, few = out.split("\n\n")
+    assert few == "With 3 scenes no difference can be significant: that takes 7.\n"
     ranked = [line.split()[0] for line in scores.splitlines()[1:]]
     assert ranked[0] == "own_methods:log"
     assert [line.split()[0] for line in costs.splitlines()] == ["cost", *ranked]

@@ -289,7 +289,7 @@ def test_an_error_leaves_everything_as_it_was(tmp_path, error):
 
 def test_existing_files_are_kept_unless_forced(tmp_path):
     path = save(tmp_path, b"old", "out.npy")
-    with pytest.raises(OutputError, match=r"out\.npy: exists already.*--force"):
+    with pytest.raises(OutputError, match=r"out\.npy: exists already.*force=True"):
         OutputSet([path])
     with OutputSet([path], force=True) as outputs:
         outputs.write(path, b"new")
@@ -299,7 +299,7 @@ def test_existing_files_are_kept_unless_forced(tmp_path):
 def test_files_the_user_did_not_name_are_explained(tmp_path):
     path = save(tmp_path, b"old", "a.json")
     roles = {str(path): "the sidecar of a.pfm"}
-    with pytest.raises(OutputError, match=r"a\.json, the sidecar of a\.pfm, exists already: .*--force"):
+    with pytest.raises(OutputError, match=r"a\.json, the sidecar of a\.pfm, exists already: .*force=True"):
         OutputSet([path], roles=roles)
     with pytest.raises(OutputError, match=r"a\.json, the sidecar of a\.pfm, is an input"):
         OutputSet([path], [path], True, roles)

@@ -13,7 +13,7 @@ from conftest import textured_pair
 from dualpix import _core, baselines
 from dualpix.baselines import _wta, wta
 from dualpix.errors import InputError, ParameterError
-from dualpix.evaluation.methods import SEARCHED, Function, Preset, method
+from dualpix.evaluation.methods import SEARCHED, Function, Preset, method, methods_of
 from dualpix.evaluation.outcomes import Scene
 from dualpix.params import preset_names
 
@@ -286,3 +286,33 @@ def test_what_is_no_method_is_explained(own, name, says):
 def test_functions_written_in_c_get_the_views_alone(scene):
     d, _ = Function("hypot", "numpy", "hypot").run(scene, 1)
     np.testing.assert_array_equal(d, np.hypot(scene.left, scene.right))
+
+
+@pytest.mark.parametrize("given", [baselines.wta, lambda left, right: left, "__main__:f", "__main__"])
+def test_a_function_of_this_process_is_refused(given):
+    says = "a method runs in a process of its own: put the function into a file and give 'file:function'"
+    with pytest.raises(ParameterError, match=says):
+        method(given)
+    with pytest.raises(ParameterError, match=says):
+        methods_of(["auto", given])
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("auto", r"methods must be a list, not the single method auto: give \['auto'\]"),
+        (method("sgm"), r"methods must be a list, not the single method sgm: give \['sgm'\]"),
+        (baselines.wta, "methods: a method runs in a process of its own: put"),
+        (None, "methods: a method is a name such as 'auto', not NoneType"),
+        ([3], "a method is a name such as 'auto', not int"),
+        ([], "methods is empty: give at least one, such as 'auto'"),
+        (["sgn"], "unknown method 'sgn'"),
+    ],
+)
+def test_what_is_no_list_of_methods_is_explained(given, says):
+    with pytest.raises(ParameterError, match=says):
+        methods_of(given)
+
+
+def test_methods_may_be_given_by_name():
+    assert methods_of(iter(["auto", method("sgm")])) == {"auto": method("auto"), "sgm": method("sgm")}

@@ -149,7 +149,7 @@ def test_scenes_without_a_name_get_that_of_their_files(folder):
         ("left,truth,truth_kind\na/l.png,a/d.png,metres\n", "unknown truth kind 'metres'"),
         (
             "left,truth\na/l.png,a/d.png\n",
-            r"line 2: .*a/d.png: could be any kind of ground truth: name it by --truth-k",
+            r"line 2: .*a/d.png: could be any kind of ground truth: name it by truth_kind= or a column truth_kind",
         ),
         ("left,truth,truth_kind,name\na,t,inverse,n\nb,t,inverse,n\n", "line 3: scene n is there twice"),
         ("left,truth,truth_kind\na/l.png,a/d.png,inverse\nb/l.png,b/d.npy,disparity\n", "scored differently"),
@@ -165,16 +165,21 @@ def test_a_wrong_table_is_refused_with_the_line(folder, rows, says):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"left": None}, "--left is missing: give a pattern for it, or a table with --scenes"),
-        ({"truth": "*/no.png"}, r"--truth \*/no.png: matches no file below .*mine"),
-        ({"right": "[ab]/r.png"}, r"--right .* matches 2 files but --left .* 3, and c has no right"),
-        ({"right": "[abd]/r.png"}, r"--right .* matches 3 files but --left .* 3, and c has no right"),
-        ({"truth": "a/d.png"}, r"--truth a/d.png matches 1 file but --left .* 3, and a has no truth"),
-        ({"left": "a/l.png"}, r"--right .* matches 3 files but --left a/l.png 1, and a has no left"),
-        ({"scenes": "s.csv"}, "--left does not go with --scenes"),
-        ({"rihgt": "*/r.png"}, "unknown pattern 'rihgt': did you mean right\\?"),
+        ({"left": None}, "^left= is missing: give a pattern for it, or a table as scenes=$"),
+        ({"truth": "*/no.png"}, r"^truth=\*/no.png: matches no file below .*mine"),
+        ({"right": "[ab]/r.png"}, r"^right=.* matches 2 files but left=.* 3, and c has no right"),
+        ({"right": "[abd]/r.png"}, r"^right=.* matches 3 files but left=.* 3, and c has no right"),
+        ({"truth": "a/d.png"}, r"^truth=a/d.png matches 1 file but left=.* 3, and a has no truth"),
+        ({"left": "a/l.png"}, r"^right=.* matches 3 files but left=a/l.png 1, and a has no left"),
+        ({"scenes": "s.csv"}, "^left= does not go with scenes=, which"),
+        ({"rihgt": "*/r.png"}, "unknown keyword 'rihgt': did you mean right\\?"),
+        (
+            {"truth_kin": "inverse"},
+            "^unknown keyword 'truth_kin': did you mean truth_kind\\? the keywords are left, right, truth, mask, "
+            "guide, truth_kind, scenes$",
+        ),
         ({"truth_kind": None}, "could be any kind of ground truth"),
-        ({"left": "*/?.png"}, r"--right .* matches 3 files but --left \*/\?.png 9, and a has no left"),
+        ({"left": "*/?.png"}, r"^right=.* matches 3 files but left=\*/\?.png 9, and a has no left"),
     ],
 )
 def test_wrong_patterns_are_refused(folder, change, says):
@@ -397,3 +402,19 @@ def test_a_16_bit_png_is_not_taken_for_kitti_in_silence(call, tmp_path):
     assert json.loads(out)["geometric_mean"] == pytest.approx(0, abs=1e-4)
     assert "rmse" not in json.loads(out)
     assert call("evaluate", *files, "--truth-kind", "disparity")[2] == ""
+
+
+def test_kitti_is_noted_where_the_truth_is_called_a_disparity(evaluate, folder):
+    disparity = (256 * ramp(SHAPE, 1, 5, np.float32)).astype(np.uint16)
+    for name in "abc":
+        cv2.imwrite(str(folder / name / "depth.png"), disparity)
+    (folder / "a/depth.png").write_bytes(b"")  # skipped: the note is about the next
+    code, _, err = evaluate("--truth", "*/depth.png", "--truth-kind", "disparity", "--method", "methods20:own")
+    notes = [line for line in err.splitlines() if line.startswith("note: ")]
+    assert code == 1
+    assert notes == [
+        "note: mine/b/depth.png is read as KITTI disparities, 256 per px: if it is something else, convert it"
+    ]
+    inverse = generic(folder, **PATTERNS | {"truth": "*/depth.png"}, truth_kind="inverse")
+    assert inverse.notes == ()
+    assert repr(inverse) == f"<Dataset generic: 3 scenes in {folder}>"

@@ -83,7 +83,7 @@ def test_save_writes_what_the_command_writes(folder, call, name, options, argume
 def test_save_keeps_existing_files(folder, result):
     result.save("d.tiff")
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    with pytest.raises(OutputError, match=r"^d\.tiff: exists"):
+    with pytest.raises(OutputError, match=r"^d\.tiff: exists already: .* name, or force=True to replace it$"):
         result.save("d.tiff")
     Path("p.png").touch()
     with pytest.raises(OutputError, match=r"^p\.png: exists"):

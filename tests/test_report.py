@@ -651,7 +651,7 @@ def test_medals_only_where_a_difference_is_significant():
     assert [row[0] for row in rows[1:]] == ["2", "3"]
     few = report_page(many(4))
     assert "medal gold" not in few
-    assert "With 4 scenes no difference can be: that takes 7." in few
+    assert "With 4 scenes no difference can be significant: that takes 7." in few
     assert "Which differences" not in report_page(replace(many(4), methods={"a": {}}))
 
 

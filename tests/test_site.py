@@ -37,6 +37,12 @@ def test_every_page_is_there(site):
     assert {page for page in pages if not (site / f"{page}.html").is_file()} == set()
 
 
+def test_examples_can_be_downloaded(site):
+    for script in ROOT.glob("examples/*.py"):
+        assert f'href="{script.name}"' in (site / f"examples/{script.stem}.html").read_text(encoding="utf-8")
+        assert (site / "examples" / script.name).read_bytes() == script.read_bytes()
+
+
 def test_nothing_comes_from_the_net(site):
     for path in site.rglob("*.html"):
         html = path.read_text(encoding="utf-8")

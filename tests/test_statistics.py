@@ -18,6 +18,7 @@ from dualpix.evaluation.statistics import (
     medals,
     permutation_p,
 )
+from dualpix.evaluation.tables import comparison_lines
 
 
 def compared(values, coverage=1.0, names="abcdef"):
@@ -177,3 +178,67 @@ def test_a_method_that_covers_little_is_never_bold():
     line = {row.split(" | ")[0]: row for row in text.splitlines()[4:]}
     assert "**" not in line["| a"]
     assert "**0.3500**" in line["| b"]
+
+
+@pytest.mark.parametrize("scenes", [1, 5, 6])
+def test_too_few_scenes_are_said_and_nothing_is_called_equal(scenes):
+    base = np.linspace(0.1, 0.2, scenes)
+    made = compared([base, base + 0.0005 * (-1.0) ** np.arange(scenes) + 0.0001])
+    count = "1 scene" if scenes == 1 else f"{scenes} scenes"
+    sentence = f"With {count} no difference can be significant: that takes 6."
+    for text in (comparison_lines(made), latex_table(made), markdown_table(made)):
+        assert (sentence in text) == (scenes < 6)
+        assert ("dagger" in text or "†" in text) == (scenes == 6 and text != comparison_lines(made))
+    alone = compared([base])
+    assert "no difference" not in comparison_lines(alone) + latex_table(alone)
+
+
+def test_lines_say_what_failed_and_was_skipped():
+    made = compared([[0.1, 0.2], [0.3, None]])
+    made.skipped["s9"] = "l.png: no such file"
+    tables, problems = comparison_lines(made).rsplit("\n\n", 1)
+    assert problems.splitlines() == ["skipped: scene s9: l.png: no such file", "failed: b on scene s1: no luck"]
+    assert comparison_lines(made, problems=False) == tables
+
+
+def test_a_method_without_maps_has_no_p():
+    lines = comparison_lines(compared([[0.1, 0.2], [None, None]])).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.endswith("less than the next by  p"))
+    assert lines[head + 1].split()[-2:] == ["-", "-"]
+    assert "no difference" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("gains", "note"),
+    [
+        ((0.9, 1.1), None),
+        ((-0.9, -1.1), "note: a, b: the mean gain is negative, so near and far are exchanged: is the truth a depth?"),
+        (
+            (0.9, -1),
+            "note: b: the mean gain is negative, so near and far are exchanged: is the map x_right - x_left?",
+        ),
+    ],
+)
+def test_near_and_far_exchanged_are_noted(gains, note):
+    made = compared([[0.1, 0.2], [0.3, 0.4]])
+    for each in made.outcomes:
+        each.scores["proper-gain"] = {"gain": gains["ab".index(each.method)]}
+    last = comparison_lines(made).splitlines()[-1]
+    assert last == note if note else not last.startswith("note")
+
+
+def test_a_notebook_shows_the_tables_escaped():
+    made = compared([[0.1, 0.2], [0.3, None]], names=["<b>one", "two\x1b"])
+    page = made._repr_html_()
+    assert "<th>&lt;b&gt;one</th>" in page
+    assert "<b>one" not in page
+    assert "\x1b" not in page
+    assert "<td><b>0.1500</b></td>" in page
+    assert "<ul><li>failed: two\\x1b on scene s1: no luck</li></ul>" in page
+    assert "<ul>" not in compared([[0.1, 0.2]])._repr_html_()
+
+
+def test_a_comparison_in_one_line():
+    made = compared([[0.3, 0.4], [0.1, 0.2]])
+    made.skipped["s9"] = "no such file"
+    assert repr(made) == "<Comparison a_set: 2 scenes, 1 skipped; best first by proper geometric_mean: b, a>"

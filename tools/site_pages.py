@@ -39,7 +39,10 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     """Add the pages from outside docs/, and a place in the navigation for pages that it does not name."""
     for home, uri in PAGES.items():
         text = (ROOT / home).read_text(encoding="utf-8")
-        files.append(File.generated(config, uri, content=page_of(text, home) if home.endswith(".py") else text))
+        script = home.endswith(".py")
+        files.append(File.generated(config, uri, content=page_of(text, home) if script else text))
+        if script:  # to download
+            files.append(File.generated(config, home, content=text))
     named = _names(config.nav)
     more = [file.src_uri for file in files.documentation_pages() if file.src_uri not in named]
     if more:
@@ -82,7 +85,8 @@ def page_of(script: str, name: str) -> str:
             parts.append(re.sub(r"^# ?", "", body, flags=re.MULTILINE).strip())
         else:
             parts.append(f"```python\n{body.strip()}\n```")
-    parts.append(f"*This page is the script `{name}`. Editors that know `# %%` run it cell by cell.*")
+    file = f'<a href="{posixpath.basename(name)}" download><code>{name}</code></a>'  # LINK would lead to this page
+    parts.append(f"*This page is the script {file}. Editors that know `# %%` run it cell by cell.*")
     return "\n\n".join(parts) + "\n"
 
 

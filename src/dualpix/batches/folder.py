@@ -45,11 +45,11 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
     found = _read(folder)
     if found is None:
         if any(not is_part(name) for name in _names(folder)):
-            raise OutputError(f"{folder}: holds other files: choose an empty folder, or --force to use this one")
+            raise OutputError(f"{folder}: holds other files: choose an empty folder, or force=True to use this one")
     elif different := _different(found, _as_json(batch)):
         names = ", ".join(different[:MOST_NAMES] + ["more"] * (len(different) > MOST_NAMES))
         raise OutputError(
-            f"{folder}: holds another batch (of other {names}): choose another folder, or --force to make this "
+            f"{folder}: holds another batch (of other {names}): choose another folder, or force=True to make this "
             "batch there"
         )
 

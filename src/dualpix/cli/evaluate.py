@@ -161,14 +161,14 @@ def evaluate(
     _refuse(context, OF_MAPS, "does not go with --dataset: leave it out")
     if dataset != OWN:
         _refuse(context, ("mask", "truth_kind"), f"does not go with --dataset {dataset}: leave it out")
-    from ..evaluation.tables import comparison_record
+    from ..evaluation.tables import comparison_record, note_lines, problem_lines
 
     outputs = given(report=report, csv=table, latex=latex, markdown=markdown)
     description |= {"mask": mask, "truth_kind": truth_kind}
     result = _compare(est, dataset, description, methods, outputs, cache, threads, force, quiet)
-    problems = _problems(result, traceback)
-    for problem in problems:
-        say(problem, err=True)
+    problems = problem_lines(result, traceback=traceback)
+    for line in (*note_lines(result), *problems):
+        say(line, err=True)
     if as_json:
         echo_json({"folder": est, **comparison_record(result), "outputs": outputs})
     elif not quiet:
@@ -182,7 +182,7 @@ def _summary(result: Comparison, outputs: dict[str, str]) -> str:
 
     said = [f"what methods printed is in {result.log}"] if result.log else []
     written = [f"wrote {', '.join(outputs.values())}"] if outputs else []
-    return "\n\n".join([comparison_lines(result), *said, *written])
+    return "\n\n".join([comparison_lines(result, problems=False), *said, *written])
 
 
 def _refuse(context: click.Context, names: tuple[str, ...], why: str) -> None:
@@ -202,8 +202,9 @@ def _score_map(
     truth_kind: str | None,
     as_json: bool,
 ) -> None:
-    from ..evaluation.scores import assumed_kitti, score_lines
     from ..evaluation.scores import evaluate as score
+    from ..evaluation.scores import score_lines
+    from ..evaluation.truth import assumed_kitti
 
     scores = score(est, gt, protocol, mask, confidence, crop, truth_kind)
     if truth_kind is None and assumed_kitti(gt):
@@ -264,14 +265,3 @@ def _no_scene(result: Comparison) -> str:
     """The sentence if every scene was skipped: the reason of the first, and how many others there are."""
     (scene, why), *others = result.skipped.items()
     return f"scene {scene}: {why}" + f" (and {len(others)} more scene{'s' * (len(others) > 1)})" * bool(others)
-
-
-def _problems(result: Comparison, traceback: bool) -> list[str]:
-    """A line for every scene that was skipped, and for every reason why a method failed, with its traceback."""
-    from ..evaluation.tables import failures, scenes_text
-
-    problems = [f"skipped: scene {scene}: {why}" for scene, why in result.skipped.items()]
-    for each in failures(result):
-        where = f"\n{each.traceback.rstrip()}" if traceback and each.traceback else ""
-        problems.append(f"failed: {each.method} on {scenes_text(each.scenes)}: {each.error}{where}")
-    return problems

@@ -19,7 +19,7 @@ import click
 
 from ..errors import NO_MEMORY, DualpixError, in_words, show_debug
 from . import signals
-from .say import say
+from .say import in_options, say
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
 COMMANDS = (
@@ -141,7 +141,7 @@ def _failed(error: Exception) -> int:
         stop = "" if message.endswith((".", "?", "!")) else "."
         return _fail(f"{message}{stop} See {command} --help.", BAD_INPUT)
     if isinstance(error, DualpixError):
-        return _fail(str(error), BAD_INPUT)
+        return _fail(in_options(str(error)), BAD_INPUT)
     if isinstance(error, BrokenPipeError):
         return FAILED
     if (message := in_words(error)) == NO_MEMORY:

@@ -1,10 +1,26 @@
 """Lines for the terminal."""
 
+import re
+
 import click
 
 from ..errors import printable
+
+# Keywords of Python, as errors name them: force=True, left=*/l.png, or scenes= without a value.
+_KEYWORDS = re.compile(
+    r"(?<!\S)(cache|force|guide|left|mask|right|scenes|truth|truth_kind)=(True\b|(?=[\s,]|$))?", re.MULTILINE
+)
 
 
 def say(text: str, err: bool = False) -> None:
     """Print a text on stdout or stderr. Control characters in it, from a file or its name, are shown as escapes."""
     click.echo(printable(text), err=err)
+
+
+def in_options(text: str) -> str:
+    """An error with the options of the command in place of the keywords of Python."""
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{found[1].replace('_', '-')}" + " " * (found[2] is None)
+
+    return _KEYWORDS.sub(option, text)

@@ -121,7 +121,7 @@ def check_outputs(order: Order, force: bool) -> None:
         if not os.path.isfile(target.sidecar):
             raise OutputError(f"{target.path}: holds other files: choose a new folder")
         if not force:
-            raise OutputError(f"{target.path}: exists already: choose another name, or --force to replace it")
+            raise OutputError(f"{target.path}: exists already: choose another name, or force=True to replace it")
 
 
 def _solved(

@@ -61,7 +61,7 @@ class Parts:
             raise OutputError(f"{self.path}: is where parts would be kept, but holds something else: move it away")
         if not force and self._job()["key"] != self._key:
             raise OutputError(
-                f"{self.path}: holds parts of another clip or other settings: remove it, or --force to start again"
+                f"{self.path}: holds parts of another clip or other settings: remove it, or force=True to start again"
             )
 
     @contextmanager

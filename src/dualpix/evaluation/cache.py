@@ -44,7 +44,7 @@ class Cache:
                 raise PermissionError(0, "not writable")
         except OSError as error:
             raise OutputError(
-                f"{folder}: cannot be the cache ({error.strerror}): give another folder with --cache"
+                f"{folder}: cannot be the cache ({error.strerror}): give another folder as cache="
             ) from None
         self.folder = folder
 

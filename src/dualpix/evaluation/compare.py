@@ -19,7 +19,7 @@ from ..run import Progress, Step, thread_count
 from ..types import Map
 from .cache import Cache, cache_folder, job_key, scene_digest
 from .datasets import Dataset
-from .methods import Method
+from .methods import Method, methods_of
 from .outcomes import Comparison, Outcome, Scene
 from .prints import Log, text_of
 from .samples import LARGEST, fit_into, picture_side, sampled
@@ -28,7 +28,7 @@ from .worker import Job, failure, run
 
 def compare(
     dataset: Dataset,
-    methods: Iterable[Method],
+    methods: Iterable[str | Method],
     *,
     threads: int | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -42,7 +42,8 @@ def compare(
     dataset
         See `open_dataset`. Scenes that cannot be loaded are skipped and listed in the result.
     methods
-        See `dualpix.evaluation.methods.method`. A method that fails on a scene does not stop the others.
+        Their names, such as "auto" or "file:function", or what `dualpix.evaluation.methods.method` returns for them. A
+        method that fails on a scene does not stop the others.
     threads
         Number of threads; by default ``DUALPIX_THREADS``, else every core.
     cache
@@ -56,15 +57,16 @@ def compare(
 
     Raises
     ------
+    ParameterError
+        If there is no method, or no such method.
     OutputError
         If the cache cannot be written.
     """
-    threads = thread_count(threads)
+    threads, chosen = thread_count(threads), methods_of(methods)
     store = Cache(cache_folder() if cache is None else Path(cache))
-    chosen = {method.name: method for method in methods}
     parameters = {name: method.parameters for name, method in chosen.items()}
     side = picture_side(len(dataset.scenes)) if pictures else 0
-    result = Comparison(dataset.title, dataset.measure, [], parameters, [], versions=versions())
+    result = Comparison(dataset.title, dataset.measure, [], parameters, [], versions=versions(), notes=dataset.notes)
     log = Log(store.folder)
     for outcome in Here().run(_tasks(dataset, chosen, threads, store, result, progress, side)):
         log.add(outcome)

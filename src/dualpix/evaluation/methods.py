@@ -27,6 +27,8 @@ OFFERED = ("range", "guide", "threads")  # arguments that a function gets if it 
 ONNX = "onnx:"  # before the file of a network
 SEARCHED = (-12.0, 12.0)  # px, the range that a function gets if the scene has none
 
+APART = "a method runs in a process of its own: put the function into a file and give 'file:function'"
+
 Found = tuple[Map, Map | None]  # disparity and confidence
 
 
@@ -182,6 +184,8 @@ def method(name: str) -> Method:
     InputError
         If a network cannot be used.
     """
+    if not isinstance(name, str):
+        raise ParameterError(_no_name(name))
     if name.startswith(ONNX):
         path, _, query = name.removeprefix(ONNX).partition("?")
         return Learned(name, open_network(path, query))
@@ -189,6 +193,8 @@ def method(name: str) -> Method:
     if renamed:
         raise ParameterError(f"method {name}: NAME= is for dualpix reproduce only: give {ONNX}{network}")
     module, colon, attribute = name.partition(":")
+    if module == "__main__":
+        raise ParameterError(f"method {name}: {APART}")
     if colon:
         own = Function(name, module, attribute)
         own.function()
@@ -207,10 +213,34 @@ def method(name: str) -> Method:
     )
 
 
+def methods_of(given: Iterable[str | Method]) -> dict[str, Method]:
+    """The methods of a comparison by name. Each may be given by its name.
+
+    Raises
+    ------
+    ParameterError
+        If it is no list, if it is empty, or if one of them is neither a method nor the name of one.
+    """
+    if isinstance(given, str | Method):
+        name = given if isinstance(given, str) else given.name
+        raise ParameterError(f"methods must be a list, not the single method {name}: give [{name!r}]")
+    if not isinstance(given, Iterable):
+        raise ParameterError(f"methods: {_no_name(given)}")
+    found = [each if isinstance(each, Method) else method(each) for each in given]
+    if not found:
+        raise ParameterError("methods is empty: give at least one, such as 'auto'")
+    return {each.name: each for each in found}
+
+
 def files_of(methods: Iterable[Method]) -> list[str]:
     """The files that the methods read: networks and their recipes."""
     networks = [each.network for each in methods if isinstance(each, Learned)]
     return [file for each in networks for file in (each.path, str(Path(each.path).with_suffix(".toml")))]
+
+
+def _no_name(given: object) -> str:
+    """The sentence about what is no name of a method."""
+    return APART if callable(given) else f"a method is a name such as 'auto', not {type(given).__name__}: give its name"
 
 
 def _baselines() -> dict[str, Function]:

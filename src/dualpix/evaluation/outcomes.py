@@ -17,6 +17,11 @@ COVERED = 0.95  # share of the known pixels; a method that covers less is not co
 OF_COVERED = ("ai1", "ai2", "spearman", "geometric_mean", "rmse", "mae", "smooth", "edges", "bump", "ause")
 
 
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 scene, 2 scenes."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A pair ready to be matched, with its ground truth.
@@ -111,6 +116,8 @@ class Comparison:
         Height and width of the matched views, by name of the scene.
     log : Path or None
         The file with all that methods printed; None if they printed nothing.
+    notes : tuple of str
+        What the user should know about how the data set was read.
     """
 
     dataset: str
@@ -122,6 +129,19 @@ class Comparison:
     versions: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     log: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        scenes = count(len({each.scene for each in self.outcomes}), "scene")
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        ranked = ", ".join(self.ranked())
+        return f"<Comparison {self.dataset}: {scenes}{skipped}; best first by {' '.join(self.measure)}: {ranked}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the tables of the methods, and what failed."""
+        from .publish import html_table
+
+        return html_table(self)
 
     def ranked(self) -> list[str]:
         """The methods, best first.

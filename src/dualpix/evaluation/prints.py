@@ -40,5 +40,5 @@ class Log:
                 file.write(outcome.prints.rstrip() + "\n\n")
         except OSError as error:
             raise OutputError(
-                f"{self._folder}: cannot be written ({error.strerror}): give another folder with --cache"
+                f"{self._folder}: cannot be written ({error.strerror}): give another folder as cache="
             ) from None

@@ -1,15 +1,17 @@
-"""The table of a comparison for a paper (LaTeX) or a text (Markdown). The best figures are bold."""
+"""The table of a comparison for a paper (LaTeX), a text (Markdown) or a notebook (HTML). The best figures are bold."""
 
+import html
 import math
 import re
 from collections.abc import Callable
 from statistics import fmean
 from typing import NamedTuple
 
+from ..errors import printable
 from ..version import version
 from .outcomes import Comparison
-from .statistics import LEVEL, SIGNIFICANT, differences, interval
-from .tables import SCORES, number, protocols
+from .statistics import LEVEL, SIGNIFICANT, differences, interval, too_few
+from .tables import SCORES, note_lines, number, problem_lines, protocols
 
 # Characters with a meaning of their own.
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -34,13 +36,44 @@ class _Cell(NamedTuple):
 
 
 def latex_table(comparison: Comparison) -> str:
-    """A table environment for every protocol, the ranking one first. They need no package."""
+    """The tables of a comparison for a paper.
+
+    Returns
+    -------
+    str
+        A table environment for every protocol, the ranking one first. They need no package. The best figures are bold.
+        A dagger marks methods that are not significantly worse than the best.
+    """
     return "\n".join(_latex(comparison, protocol) for protocol in _ordered(comparison))
 
 
 def markdown_table(comparison: Comparison) -> str:
-    """A table for every protocol with its caption above, the ranking one first."""
+    """The tables of a comparison for a text: those of `latex_table` as Markdown, each with its caption above."""
     return "\n".join(_markdown(comparison, protocol) for protocol in _ordered(comparison))
+
+
+def html_table(comparison: Comparison) -> str:
+    """The tables of a comparison for a notebook: those of `latex_table` as HTML, then what failed or was skipped."""
+    problems = "".join(
+        f"<li>{html.escape(printable(line))}</li>" for line in (*note_lines(comparison), *problem_lines(comparison))
+    )
+    tables = "".join(_html(comparison, protocol) for protocol in _ordered(comparison))
+    return tables + (f"<ul>{problems}</ul>" if problems else "")
+
+
+def _html(comparison: Comparison, protocol: str) -> str:
+    def escaped(text: str) -> str:
+        return html.escape(printable(text))
+
+    def cell(each: _Cell) -> str:
+        text = escaped(each.text)
+        return f"<td>{f'<b>{text}</b>' if each.best else text}{' †' * each.equal}</td>"
+
+    heads, rows = _cells(comparison, protocol)
+    caption = escaped(_caption(comparison, protocol) + _mark(rows, "†: "))
+    lines = [f"<tr><th>{escaped(method)}</th>{''.join(map(cell, cells))}</tr>" for method, cells in rows]
+    head = "".join(f"<th>{escaped(name)}</th>" for name in ("method", *heads))
+    return f"<table><caption>{caption}</caption><tr>{head}</tr>{''.join(lines)}</table>"
 
 
 def _latex(comparison: Comparison, protocol: str) -> str:
@@ -113,7 +146,8 @@ def _column(comparison: Comparison, name: str, means: dict[str, float], protocol
     best = next(method for method in rivals if means[method] == choose[score.better](known))
     equal: set[str] = set()
     if (protocol, name) == comparison.measure:
-        unclear = (each for each in differences(comparison) if each.p >= SIGNIFICANT and each.scenes)
+        tests = differences(comparison)
+        unclear = [each for each in tests if each.p >= SIGNIFICANT and each.scenes and not too_few(len(means), tests)]
         equal = {other for each in unclear for other in (each.first, each.second) if best in (each.first, each.second)}
     return {
         method: _Cell(text, method in rivals and text == texts[best], method in equal - {best} and method in rivals)
@@ -135,8 +169,9 @@ def _caption(comparison: Comparison, protocol: str) -> str:
     left_out = f", {len(comparison.skipped)} skipped" if comparison.skipped else ""
     what = f"{comparison.dataset}, {scenes} scene{'s' * (scenes != 1)}{left_out}, protocol {protocol}"
     intervals = " Intervals: bootstrap over the scenes." if protocol == comparison.measure[0] and scenes > 1 else ""
+    few = too_few(len(comparison.methods), differences(comparison)) if protocol == comparison.measure[0] else ""
     better = f"lower is better{f', except {heads}' * bool(heads)}; the best are bold"
-    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{intervals}"
+    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{intervals} {few}".rstrip()
 
 
 def _mark(rows: list[tuple[str, list[_Cell]]], mark: str) -> str:

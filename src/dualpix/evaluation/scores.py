@@ -7,7 +7,6 @@ import numpy as np
 
 from ..errors import InputError, ParameterError
 from ..io import probe, read_map
-from ..io.sidecar import read_sidecar
 from ..types import Map, same_size
 from .metrics import affine_invariant, bad_pixels
 from .truth import in_pixels as kind_in_pixels
@@ -70,12 +69,6 @@ def score_lines(scores: dict[str, Any]) -> str:
         lines.append("bad 0.5 px {bad_0_5:.2f} %  1 px {bad_1:.2f} %  2 px {bad_2:.2f} %  4 px {bad_4:.2f} %")
         lines.append("RMSE {rmse:.3f} px")
     return "\n".join(lines).format(**scores)
-
-
-def assumed_kitti(path: str) -> bool:
-    """Whether the file is a 16-bit PNG that nothing says to be disparities."""
-    info = probe(path)
-    return (info.format, info.dtype) == ("PNG", "uint16") and read_sidecar(path) is None
 
 
 def _read_truth(path: str, kind: str | None) -> tuple[Map, bool]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .outcomes import Comparison
+from .outcomes import Comparison, count
 
 LEVEL = 0.95  # of the intervals
 SIGNIFICANT = 0.05  # a smaller p-value is significant
@@ -110,6 +110,14 @@ def fewest_scenes(methods: int) -> int:
 
 def _finite(values: Sequence[float]) -> list[float]:
     return [each for each in values if math.isfinite(each)]
+
+
+def too_few(methods: int, tests: Sequence[Difference]) -> str:
+    """The sentence if there are too few scenes for any difference to be significant; empty if there are enough."""
+    scenes, fewest = max((each.scenes for each in tests), default=0), fewest_scenes(methods)
+    if not 0 < scenes < fewest:
+        return ""
+    return f"With {count(scenes, 'scene')} no difference can be significant: that takes {fewest}."
 
 
 def _as_large(signs: npt.NDArray[np.int8], d: npt.NDArray[np.float64]) -> int:

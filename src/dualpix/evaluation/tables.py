@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import Any, Literal, NamedTuple
 
 from .outcomes import COVERED, OF_COVERED, Comparison, Outcome
-from .statistics import LEVEL, differences, interval
+from .statistics import LEVEL, Difference, differences, interval, too_few
 
 Better = Literal["lower", "higher", "neither"]
 
@@ -43,8 +43,16 @@ SCORES = {
 }
 
 
-def comparison_lines(comparison: Comparison) -> str:
-    """One table for every protocol, and one for time and memory."""
+def comparison_lines(comparison: Comparison, *, problems: bool = True) -> str:
+    """One table for every protocol, one for time and memory, and one that says how certain the ranking is.
+
+    Parameters
+    ----------
+    comparison
+        See `compare`.
+    problems
+        Add at the end what to know about the data set, which scenes were skipped, and which methods failed.
+    """
     ranked = comparison.ranked()
     names = {method: method + " *" * comparison.partial(method) for method in ranked}
     parts = [_title(comparison)]
@@ -59,29 +67,32 @@ def comparison_lines(comparison: Comparison) -> str:
     parts += _certainty(comparison, ranked)
     if any(map(comparison.partial, ranked)):
         parts.append(f"* {partial_note(comparison)}")
+    if problems and (lines := [*note_lines(comparison), *problem_lines(comparison)]):
+        parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
 def _certainty(comparison: Comparison, ranked: list[str]) -> list[str]:
-    """Intervals of the measure, and how each method differs from the next. Nothing for a single scene."""
+    """Intervals of the measure, and how each method differs from the next, if there are scenes enough."""
     protocol, name = comparison.measure
+    all_tests = differences(comparison)
+    few = [sentence] if (sentence := too_few(len(ranked), all_tests)) else []
     found = {method: interval(comparison.values(method, protocol, name)) for method in ranked}
     if not any(found.values()):
-        return []
+        return few
     head, _, digits, _ = SCORES[name]
-    tests = {(each.first, each.second): each for each in differences(comparison)}
-    rows = [[f"{100 * LEVEL:g} % interval", f"{head}, from", "to", "next: differs by", "p"]]
+    tests = {(each.first, each.second): each for each in all_tests}
+    rows = [[f"{100 * LEVEL:g} % interval", f"{head}, from", "to", "less than the next by", "p"]]
     for method, other in zip(ranked, [*ranked[1:], ""], strict=True):
         ends = [number(end, digits) for end in found[method] or (math.nan, math.nan)]
         test = tests.get((method, other))
-        rows.append(
-            [
-                method,
-                *ends,
-                *([number(-test.mean, digits), "<0.001" if test.p < 0.001 else f"{test.p:.3f}"] if test else ["", ""]),
-            ]
-        )
-    return [text_table(rows if len(ranked) > 1 else [row[:3] for row in rows])]
+        rows.append([method, *ends, *([number(-test.mean, digits), _probability(test)] if test else ["", ""])])
+    return [text_table(rows if len(ranked) > 1 else [row[:3] for row in rows]), *few]
+
+
+def _probability(test: Difference) -> str:
+    """The p-value as text; a dash if no scene has both maps."""
+    return "-" if not test.scenes else "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
 
 
 def partial_note(comparison: Comparison) -> str:
@@ -109,6 +120,28 @@ def failures(comparison: Comparison) -> list[Failure]:
             empty = Failure(each.method, [], each.error, each.traceback)
             found.setdefault((each.method, each.error), empty).scenes.append(each.scene)
     return list(found.values())
+
+
+def note_lines(comparison: Comparison) -> list[str]:
+    """What the user should know about the truth: how it was read, and whether near and far seem exchanged."""
+    lines = [f"note: {note}" for note in comparison.notes]
+    for protocol in (protocol for protocol, names in protocols(comparison).items() if "gain" in names):
+        gains = {method: comparison.mean(method, protocol, "gain") for method in comparison.ranked()}
+        known = [method for method, gain in gains.items() if not math.isnan(gain)]
+        if exchanged := [method for method in known if gains[method] < 0]:
+            why = "is the truth a depth?" if exchanged == known else "is the map x_right - x_left?"
+            which = f"{', '.join(exchanged)}: the mean gain is negative"
+            lines.append(f"note: {which}, so near and far are exchanged: {why}")
+    return lines
+
+
+def problem_lines(comparison: Comparison, *, traceback: bool = False) -> list[str]:
+    """A line for every scene that was skipped, and for every reason why a method failed, with its traceback."""
+    lines = [f"skipped: scene {scene}: {why}" for scene, why in comparison.skipped.items()]
+    for each in failures(comparison):
+        where = f"\n{each.traceback.rstrip()}" if traceback and each.traceback else ""
+        lines.append(f"failed: {each.method} on {scenes_text(each.scenes)}: {each.error}{where}")
+    return lines
 
 
 def scenes_text(names: list[str], noun: str = "scene", most: int = 5) -> str:

@@ -49,7 +49,7 @@ def kind_of(path: Path, named: str | None) -> str:
     if _MIDDLEBURY.fullmatch(path.name):
         return "disparity"
     raise InputError(
-        f"{path}: could be any kind of ground truth: name it by --truth-kind or a column truth_kind, "
+        f"{path}: could be any kind of ground truth: name it by truth_kind= or a column truth_kind, "
         f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
     )
 
@@ -97,6 +97,12 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
             f"such as depth-mm"
         )
     return values
+
+
+def assumed_kitti(path: str | Path) -> bool:
+    """Whether the file is a 16-bit PNG that nothing says to be disparities."""
+    info = probe(path)
+    return (info.format, info.dtype) == ("PNG", "uint16") and read_sidecar(path) is None
 
 
 def unit_range(values: Map) -> Map:

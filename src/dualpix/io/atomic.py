@@ -199,7 +199,7 @@ class OutputSet:
         if not stat.S_ISREG(mode) and target not in self._folders:
             raise OutputError(f"{self._name(path)} is not a regular file: choose another output")
         if not self._force:
-            raise OutputError(f"{self._name(path)} exists already: choose another name, or --force to replace it")
+            raise OutputError(f"{self._name(path)} exists already: choose another name, or force=True to replace it")
 
     def _name(self, path: StrPath) -> str:
         role = self._roles.get(os.fspath(path))

@@ -100,7 +100,7 @@ def _is_there(place: Path, recipe: Recipe) -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         found = None
     if found != json.loads(to_json(recipe.record())) or not all((place / name).exists() for name in NAMES):
-        raise OutputError(f"{place}: holds another scene: choose another folder, or --force to replace it")
+        raise OutputError(f"{place}: holds another scene: choose another folder, or force=True to replace it")
     return True
 
 

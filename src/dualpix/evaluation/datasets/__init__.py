@@ -25,7 +25,19 @@ __all__ = ["LAYOUTS", "Dataset", "open_dataset", "score"]
 LAYOUTS: dict[str, Layout] = {name: import_module(f".{name}", __name__).LAYOUT for name in DATASETS}
 
 
-def open_dataset(name: str, folder: str | os.PathLike[str], **description: str | None) -> Dataset:
+def open_dataset(
+    name: str,
+    folder: str | os.PathLike[str],
+    *,
+    left: str | None = None,
+    right: str | None = None,
+    truth: str | None = None,
+    truth_kind: str | None = None,
+    mask: str | None = None,
+    guide: str | None = None,
+    scenes: str | None = None,
+    **unknown: str | None,
+) -> Dataset:
     """Find the scenes of a data set.
 
     Parameters
@@ -34,19 +46,29 @@ def open_dataset(name: str, folder: str | os.PathLike[str], **description: str |
         That of a layout, such as "dslr", "simulated", or "generic" for a folder of your own.
     folder : path
         The folder of the data set, or a folder that holds it under its name.
-    description : str
-        Of "generic" only: patterns such as ``*/l.png`` for ``left``, ``truth`` and, if needed, ``right``, ``mask`` and
-        ``guide``; or a table of them, ``scenes``. ``truth_kind`` says what the truth holds: "disparity", "depth-m",
-        "depth-mm" or "inverse". Without patterns and ``scenes``, ``scenes.csv`` of the folder tells.
+    left, right, truth, mask, guide : str
+        Of "generic" only: patterns such as ``*/l.png``, relative to the folder. `left` and `truth` are needed.
+    truth_kind : str
+        Of "generic" only: what the truth holds, "disparity", "depth-m", "depth-mm" or "inverse".
+    scenes : str
+        Of "generic" only: a table of the files instead of patterns. Without either, ``scenes.csv`` of the folder tells.
+    unknown
+        Any other keyword is refused.
 
     Raises
     ------
     InputError
         If no scene is found. The sentence says which files were expected and which were found.
+    ParameterError
+        If there is no such data set or keyword, or the keywords do not fit.
     """
     if name not in LAYOUTS:
         raise ParameterError(unknown_name("data set", name, LAYOUTS))
-    given = {option: value for option, value in description.items() if value is not None}
+    for keyword in unknown:
+        raise ParameterError(unknown_name("keyword", keyword, generic.KEYWORDS))
+    files = {"left": left, "right": right, "truth": truth, "mask": mask, "guide": guide}
+    description = {**files, "truth_kind": truth_kind, "scenes": scenes}
+    given = {keyword: value for keyword, value in description.items() if value is not None}
     if given and LAYOUTS[name] is not generic.LAYOUT:
         raise ParameterError(f"{next(iter(given))} describes a data set of your own: leave it out, or use generic")
     layout, outer = LAYOUTS[name], Path(folder)
@@ -63,7 +85,7 @@ def open_dataset(name: str, folder: str | os.PathLike[str], **description: str |
     if layout is not generic.LAYOUT:
         return Dataset(name, root, places, layout)
     own = layout._replace(measure=generic.measure(places))
-    return Dataset(name, root, places, own, generic.files_of(places.values()))
+    return Dataset(name, root, places, own, generic.files_of(places.values()), generic.notes(places))
 
 
 def score(name: str, scene: Scene, disparity: Map, confidence: Map | None = None) -> Scores:

@@ -5,6 +5,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ from ...params import unknown_name
 from ...types import Map, same_size
 from ..metrics import pixel_errors
 from ..outcomes import Scene, Scores
-from ..truth import in_pixels, kind_of, read_mask, read_truth, unit_range
+from ..truth import assumed_kitti, in_pixels, kind_of, read_mask, read_truth, unit_range
 from .layout import Layout, affine_scores, numbers
 
 TABLES = ("scenes.csv", "scenes.jsonl")  # looked for in a folder that nothing else describes
 FILES = ("left", "right", "truth", "mask", "guide")
 SHARED = ("mask", "guide")  # one file may be that of all scenes
+KEYWORDS = (*FILES, "truth_kind", "scenes")  # of a description
 COLUMNS = (*FILES, "truth_kind", "name", "axis", "range")
 GAIN = "proper-gain"  # the protocol that allows for one gain per scene
 
@@ -79,21 +81,19 @@ def describe(folder: Path, *, scenes: str | None = None, truth_kind: str | None 
     given = {role: pattern for role, pattern in patterns.items() if pattern is not None}
     for role in given:
         if role not in FILES:
-            raise ParameterError(unknown_name("pattern", role, FILES))
+            raise ParameterError(unknown_name("keyword", role, KEYWORDS))
     if scenes is None and not given:
         table = next((folder / name for name in TABLES if (folder / name).is_file()), None)
         return {} if table is None else _listed(folder, table, truth_kind)
     if scenes is not None:
         if given:
-            raise ParameterError(
-                f"--{next(iter(given))} does not go with --scenes, which names all files: leave it out"
-            )
+            raise ParameterError(f"{next(iter(given))}= does not go with scenes=, which names all files: leave it out")
         if not scenes.lower().endswith(SUFFIXES):
             raise InputError(f"{scenes}: is no table of scenes: give a .csv or .jsonl file")
         return _listed(folder, Path(scenes), truth_kind)
     for needed in ("left", "truth"):
         if needed not in given:
-            raise ParameterError(f"--{needed} is missing: give a pattern for it, or a table with --scenes")
+            raise ParameterError(f"{needed}= is missing: give a pattern for it, or a table as scenes=")
     return _matched(folder, given, truth_kind)
 
 
@@ -106,6 +106,15 @@ def measure(places: Mapping[str, Place]) -> tuple[str, str]:
             "differently: evaluate them apart"
         )
     return ("proper", "mae" if True in kinds else "geometric_mean")
+
+
+def notes(places: Mapping[str, Place]) -> tuple[str, ...]:
+    """What is assumed about the truth, said of the first scene for which it is. Unreadable files are told later."""
+    for place in places.values():
+        with suppress(InputError):
+            if in_pixels(place.truth_kind) and assumed_kitti(place.truth):
+                return (f"{place.truth} is read as KITTI disparities, 256 per px: if it is something else, convert it",)
+    return ()
 
 
 def read(name: str, place: Place) -> Scene:
@@ -209,7 +218,7 @@ def _matched(folder: Path, patterns: dict[str, str], truth_kind: str | None) -> 
         missing = role if alone in names else "left"
         count = f"{len(files)} file{'s' * (len(files) != 1)}"
         raise InputError(
-            f"--{role} {patterns[role]} matches {count} but --left {patterns['left']} {len(names)}, and"
+            f"{role}={patterns[role]} matches {count} but left={patterns['left']} {len(names)}, and"
             f" {alone} has no {missing}: add the file or narrow the pattern"
         )
     places = {}
@@ -234,10 +243,10 @@ def _matches(folder: Path, role: str, pattern: str) -> dict[str | None, Path]:
             continue
         name = "/".join(part.strip("/") for part in match.groups() if part.strip("/"))
         if name in found:
-            raise InputError(f"--{role} {pattern}: {found[name]} and {file} would be one scene: use fewer wildcards")
+            raise InputError(f"{role}={pattern}: {found[name]} and {file} would be one scene: use fewer wildcards")
         found[name] = Path(file)
     if not found:
-        raise InputError(f"--{role} {pattern}: matches no file below {folder}: correct the pattern, and quote it")
+        raise InputError(f"{role}={pattern}: matches no file below {folder}: correct the pattern, and quote it")
     return found
 
 
@@ -255,7 +264,7 @@ def _expression(pattern: str) -> str:
 
 LAYOUT = Layout(
     f"{' or '.join(TABLES)}, which names the files of every scene, such as a/left.png, or patterns "
-    "by --left, --right and --truth",
+    "by left=, right= and truth=",
     find,
     read,
     score,

@@ -17,7 +17,7 @@ from ...io import read_image
 from ...params import DEFAULT_PRESET, unknown_name
 from ...types import Map, full_scale
 from ..metrics import AffineInvariant, BadPixels, PixelErrors, affine_invariant
-from ..outcomes import Scene, Scores
+from ..outcomes import Scene, Scores, count
 
 Image = npt.NDArray[Any]
 
@@ -67,6 +67,8 @@ class Dataset:
     layout : Layout
     files : frozenset of Path or None
         All files of the set, resolved, if a user has described them; None if the whole folder belongs to the set.
+    notes : tuple of str
+        What the user should know about how the files are read.
     """
 
     name: str
@@ -74,6 +76,10 @@ class Dataset:
     places: Mapping[str, Any]
     layout: Layout
     files: frozenset[Path] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {count(len(self.places), 'scene')} in {self.folder}>"
 
     @property
     def scenes(self) -> list[str]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ...render.pages import Html, element, joined, scroll_box
 from .. import tables
-from ..outcomes import OF_COVERED, Comparison
-from ..statistics import LEVEL, SIGNIFICANT, Difference, Interval, fewest_scenes, interval, medals
+from ..outcomes import OF_COVERED, Comparison, count
+from ..statistics import LEVEL, SIGNIFICANT, Difference, Interval, interval, medals, too_few
 from ..tables import SCORES, Score, partial_note, protocols, scenes_text
 
 NOTHING = "\N{EN DASH}"
@@ -65,7 +65,7 @@ class _Column(NamedTuple):
 def summary(comparison: Comparison) -> str:
     """What was compared, in one sentence."""
     protocol, score = comparison.measure
-    methods, scenes = _count(len(comparison.methods), "method"), _count(len(comparison.scenes), "scene")
+    methods, scenes = count(len(comparison.methods), "method"), count(len(comparison.scenes), "scene")
     order = f"ranked by {score_name(score)} (protocol {protocol}), the lower the better"
     return f"{methods} on {scenes}, {order}; averaged over the scenes."
 
@@ -120,12 +120,11 @@ def significance(comparison: Comparison, ranked: list[str], tests: Sequence[Diff
         for name in ranked[:-1]
     )
     table = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), class_="tests")
-    fewest, scenes = fewest_scenes(len(ranked)), max(each.scenes for each in tests)
-    few = f" With {_count(scenes, 'scene')} no difference can be: that takes {fewest}." if scenes < fewest else ""
+    explained = SIGNIFICANCE.format(name=score_name(measure), level=SIGNIFICANT)
     return element(
         "section",
         element("h2", "Which differences are significant"),
-        element("p", SIGNIFICANCE.format(name=score_name(measure), level=SIGNIFICANT) + few),
+        element("p", f"{explained} {too_few(len(ranked), tests)}".rstrip()),
         scroll_box(table, "differences of methods"),
     )
 
@@ -167,10 +166,6 @@ def score_text(score: str, value: float) -> str:
 def number(value: float, digits: int) -> str:
     """A number as in the tables of the command, with an en dash for NaN."""
     return NOTHING if math.isnan(value) else tables.number(value, digits)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _shown(score: str) -> Score:
