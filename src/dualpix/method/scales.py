@@ -111,7 +111,7 @@ def halved(planes: Planes, halvings: int, threads: int) -> Planes:
 def passes_of(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:
     """Passes per scale, coarse to fine. "auto": as many scales as make the coarsest about 200 x 200 pixels.
 
-    The finest scale starts from what the coarser ones believe: a plain pass and two with the last tau are enough.
+    The finest scale starts from what the coarser ones believe: a plain pass, one for each tau and one more are enough.
     """
     iterations = params.scales.iterations
     if not isinstance(iterations, str):
