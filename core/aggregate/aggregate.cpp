@@ -248,6 +248,20 @@ DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float
   store(B, (first ? local * own.B : load(B)) + m.B);
 }
 
+// Asks for the next eight rows of what a block of rows reads, and for this block of what it writes. The walk waits for
+// divisions and has time for it. Step i takes row i % kLanes, and 2 kLanes columns for each kLanes steps: half of the
+// steps along a row ask for all of it.
+template <class K>
+DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int i) {
+  const int lane = i % kLanes, x = i / kLanes * 2 * kLanes;
+  const ptrdiff_t here = (ptrdiff_t)lane * w + x, next = here + (ptrdiff_t)kLanes * w;
+  __builtin_prefetch(maps.A + here, 1, 2), __builtin_prefetch(maps.B + here, 1, 2);
+  __builtin_prefetch(maps.alpha + next, 0, 2), __builtin_prefetch(maps.beta + next, 0, 2);
+  if (K::robust) __builtin_prefetch(maps.disparity + next, 0, 2);
+  if (K::one_sided) __builtin_prefetch(maps.vertex + next, 0, 2);
+  __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + kLanes) * edges * w + x, 0, 2);
+}
+
 // Both directions along n rows at once, from both ends: A, B = local * (alpha, beta) + the messages.
 template <class K>
 DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c, float local, RowBlock& block) {
@@ -263,7 +277,9 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
   }, w, n, block.at(0, RowBlock::kPenalty), stride);
   Parabola right = {}, left = {};
   const int half = w / 2;
+  const bool more = y + 2 * kLanes <= image.h;
   for (int i = 0; i < half; ++i) {
+    if (more) fetch_block<K>(maps, image.edges, w, i);
     walk<K, true>(c, block, i, std::max(i - 1, 0), local, right);
     walk<K, true>(c, block, w - 1 - i, w - i, local, left);
   }
