@@ -104,7 +104,7 @@ DUALPIX_INLINE Parabola known(Parabola p) {
 template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   if (K::messages == Messages::exact) {
-    // If the sum is 0, so is N.
+    // If the sum is 0, so is N. If it is no number (an infinite D times 0), q.A and q.B are 0.
     const vfloat ratio = Pw.N / max(Pw.D * q.A + Pw.N, splat(kLeastNormal));
     return {ratio * q.A, ratio * q.B};
   }
