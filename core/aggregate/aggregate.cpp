@@ -1,5 +1,6 @@
 #include "aggregate/aggregate.h"
 
+#include <cmath>
 #include <type_traits>
 
 #include "common/paths.h"
@@ -15,8 +16,9 @@ struct Parabola {
 // Least tau, px: 1 / tau^2 must not overflow.
 constexpr float kSmallest = 1e-6f;
 
-// A weaker message is dropped: its next product would be denormal, with different rounding of A and B.
+// A weaker belief is dropped: its next product would be denormal, with different rounding of A and B.
 constexpr float kNothing = 1e-30f;
+constexpr float kLeastNormal = 1.17549435e-38f;
 
 // The 16-bit code of a weight w: the upper bits of the float w / kCodeScale without the sign and the two highest
 // bits of the exponent, which are 0. Weights below kLeast would not be normal numbers; they become 0.
@@ -38,7 +40,7 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 struct Coupling {
   Messages messages;
   bool robust, one_sided;
-  float P, P_of_code, inverse_tau2, jump_ratio, farthest, inverse_r;
+  float P, P_of_code, unit, root, jump_ratio, farthest, inverse_r;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
@@ -46,7 +48,8 @@ struct Coupling {
         one_sided(o.vertex != nullptr),
         P(std::min(o.penalty, kMostPenalty)),
         P_of_code(P * kCodeScale),
-        inverse_tau2(robust ? 1.0f / (std::max(o.robust_tau, kSmallest) * std::max(o.robust_tau, kSmallest)) : 0.0f),
+        unit(1.0f / std::sqrt(std::max(P, kNothing) * kCodeScale)),
+        root(robust ? std::sqrt(unit) / std::max(o.robust_tau, kSmallest) : 0.0f),
         jump_ratio(std::min(o.jump_penalty / P, 1e30f)),
         farthest(std::max(o.farthest, kNear)),
         inverse_r(one_sided ? 1.0f / std::max(o.fattening, kSmallest) : 0.0f) {}
@@ -61,16 +64,19 @@ struct Kind {
   static constexpr int paths = n;  // from row to row: 1 (vertical) or 3 (and both diagonals)
 };
 
-// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2.
+// The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2. For exact messages N is the code of
+// w alone, and D has the factor: D = (unit + (root d_p - root d_q)^2)^2 with unit^2 = 1 / (P kCodeScale) and
+// root^2 = unit / tau^2. That saves operations.
 struct Penalty {
   vfloat N, D;
 };
 
+// dp, dq: disparities times root.
 template <class K>
-DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat Pw, vfloat dp, vfloat dq) {
-  if (!K::robust) return {Pw, splat(1.0f)};
-  const vfloat jump = dp - dq, r = jump * jump * c.inverse_tau2 + 1.0f;
-  return {Pw, r * r};
+DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat code, vfloat dp, vfloat dq) {
+  if (K::messages != Messages::exact) return {c.P_of_code * code, splat(1.0f)};
+  const vfloat jump = dp - dq, r = K::robust ? jump * jump + c.unit : splat(c.unit);
+  return {code, r * r};
 }
 
 // The weight of a pixel's evidence, g = 1 / (1 + (max(v - d, 0) / r)^2), for a match with vertex v and the disparity d
@@ -84,6 +90,12 @@ DUALPIX_INLINE vfloat one_sided_weight(const Coupling& c, vfloat v, vfloat d) {
 // -B / (2 A), 0 where A is 0. For the sums over all paths this is equation 5 of the paper, the disparity.
 DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / p.A, vfloat{}); }
 
+// A and B, 0 where they are next to nothing.
+DUALPIX_INLINE Parabola known(Parabola p) {
+  const vint something = p.A > kNothing;
+  return {select(something, p.A, vfloat{}), select(something, p.B, vfloat{})};
+}
+
 // The message from q, the previous pixel on the path, to p: the second term of equation 4 of the paper, or the exact
 // minimum that this term approximates. It is a parabola with the vertex of q and the curvature
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
@@ -91,11 +103,13 @@ DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / 
 //           computed with min(A, 1) / A = 1 / max(A, 1), to avoid small divisors
 template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
-  const vfloat scaled = K::robust ? Pw.D * q.A : q.A;
-  const vfloat over = K::messages == Messages::exact ? scaled + (Pw.N + kNothing) : max(scaled, splat(1.0f));
-  const vfloat ratio = Pw.N / over, A = ratio * q.A;
-  const vint heard = A > kNothing;  // false, too, if D A is infinite times 0
-  return {select(heard, A, vfloat{}), select(heard, ratio * q.B, vfloat{})};
+  if (K::messages == Messages::exact) {
+    // If the sum is 0, so is N. If it is no number (an infinite D times 0), q.A and q.B are 0.
+    const vfloat ratio = Pw.N / max(Pw.D * q.A + Pw.N, splat(kLeastNormal));
+    return {ratio * q.A, ratio * q.B};
+  }
+  const vfloat ratio = Pw.N / max(q.A, splat(1.0f));
+  return known({ratio * q.A, ratio * q.B});
 }
 
 // The message by the published rules (appendix F) for jumps of |vertex_p - vertex_q|.
@@ -201,10 +215,10 @@ DUALPIX_INLINE Parabola evidence(const Coupling& c, const Maps& maps, ptrdiff_t 
 
 // ---- horizontal paths: eight rows at a time, one in each lane ---------------------------------------
 
-// Eight transposed rows, column by column, with the penalty N of the step from one pixel to the next.
+// Eight transposed rows, column by column, with the penalty of the step from the pixel before.
 class RowBlock {
  public:
-  enum Field { kAlpha, kBeta, kN, kD, kA, kB, kFields };
+  enum Field { kAlpha, kBeta, kPenalty, kA, kB, kFields };
   static constexpr int kStride = kFields * kLanes;
 
   explicit RowBlock(int w) : data_((size_t)(w + 1) * kStride) {}
@@ -214,17 +228,38 @@ class RowBlock {
   std::vector<float> data_;
 };
 
+// The penalty of the steps into m pixels at x >= 0 from the pixels to their left, as one number, N / D.
+template <class K>
+DUALPIX_INLINE vfloat penalty_along(const Coupling& c, const uint16_t* weights, const float* d, int x, int m, int w) {
+  const vfloat code = load_weights(weights + x, m);
+  if (!K::robust) return c.P_of_code * code;
+  const Penalty step = penalty<K>(c, code, c.root * load(d + x, m), c.root * load_beside(d, x - 1, w));
+  return step.N / step.D;
+}
+
 // The pixel at x receives the message of the pixel at q. `first`: no other direction has written A, B of x yet.
 template <class K, bool first>
 DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola& heard) {
   const Parabola own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
-  const vfloat Pw = load(block.at(q < x ? x : q, RowBlock::kN));
-  auto d = [&](int at) { return K::robust ? load(block.at(at, RowBlock::kD)) : vfloat{}; };
-  const Penalty step = penalty<K>(c, Pw, d(x), d(q));
+  const Penalty step = {load(block.at(q < x ? x : q, RowBlock::kPenalty)), splat(1.0f)};
   const Parabola m = hear<K>(c, own, step, heard);
   float *A = block.at(x, RowBlock::kA), *B = block.at(x, RowBlock::kB);
   store(A, (first ? local * own.A : load(A)) + m.A);
   store(B, (first ? local * own.B : load(B)) + m.B);
+}
+
+// Asks for the next eight rows of what a block of rows reads, and for this block of what it writes. The walk waits for
+// divisions and has time for it. Step i takes row i % kLanes, and 2 kLanes columns for each kLanes steps: half of the
+// steps along a row ask for all of it.
+template <class K>
+DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int i) {
+  const int lane = i % kLanes, x = i / kLanes * 2 * kLanes;
+  const ptrdiff_t here = (ptrdiff_t)lane * w + x, next = here + (ptrdiff_t)kLanes * w;
+  __builtin_prefetch(maps.A + here, 1, 2), __builtin_prefetch(maps.B + here, 1, 2);
+  __builtin_prefetch(maps.alpha + next, 0, 2), __builtin_prefetch(maps.beta + next, 0, 2);
+  if (K::robust) __builtin_prefetch(maps.disparity + next, 0, 2);
+  if (K::one_sided) __builtin_prefetch(maps.vertex + next, 0, 2);
+  __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + kLanes) * edges * w + x, 0, 2);
 }
 
 // Both directions along n rows at once, from both ends: A, B = local * (alpha, beta) + the messages.
@@ -233,19 +268,18 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
   const Maps maps = image.row(y);
   const int w = image.w, stride = RowBlock::kStride;
   const size_t between = (size_t)image.edges * w;
+  gather_two([&](int i, int x, int m, vfloat& alpha, vfloat& beta) __attribute__((always_inline)) {
+    const Parabola own = evidence<K>(c, maps, (ptrdiff_t)i * w + x, m);
+    alpha = own.A, beta = own.B;
+  }, w, n, block.at(0, RowBlock::kAlpha), block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
-    return evidence<K>(c, maps, (ptrdiff_t)i * w + x, m).A;
-  }, w, n, block.at(0, RowBlock::kAlpha), stride);
-  gather([&](int i, int x, int m) __attribute__((always_inline)) {
-    return evidence<K>(c, maps, (ptrdiff_t)i * w + x, m).B;
-  }, w, n, block.at(0, RowBlock::kBeta), stride);
-  gather([&](int i, int x, int m) __attribute__((always_inline)) {
-    return c.P_of_code * load_weights(maps.weights + i * between + x, m);
-  }, w, n, block.at(0, RowBlock::kN), stride);
-  if (K::robust) gather(rows_of(maps.disparity, w), w, n, block.at(0, RowBlock::kD), stride);
+    return penalty_along<K>(c, maps.weights + i * between, maps.disparity + (ptrdiff_t)i * w, x, m, w);
+  }, w, n, block.at(0, RowBlock::kPenalty), stride);
   Parabola right = {}, left = {};
   const int half = w / 2;
+  const bool more = y + 2 * kLanes <= image.h;
   for (int i = 0; i < half; ++i) {
+    if (more) fetch_block<K>(maps, image.edges, w, i);
     walk<K, true>(c, block, i, std::max(i - 1, 0), local, right);
     walk<K, true>(c, block, w - 1 - i, w - i, local, left);
   }
@@ -291,42 +325,57 @@ DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupl
 // ---- vertical and diagonal paths, from row to row ---------------------------------------------------
 
 // One row: the state of its paths, the weights of the steps into it, and copies of the disparities of the previous row
-// and of this one (the map itself may be overwritten).
+// and of this one, times root (the map itself may be overwritten).
 struct Row {
   float *A[3], *B[3];
   const uint16_t* weights[3];
   const float* d_before;
   float* d;
+  ptrdiff_t next, next_weights;  // from this row to the next one visited, in the maps and in the weights
 };
+
+// Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one.
+template <class K>
+DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
+  for (const float* map : {maps.alpha, maps.beta, (const float*)maps.A, (const float*)maps.B})
+    __builtin_prefetch(map + x + row.next);
+  if (K::robust) __builtin_prefetch(maps.disparity + x + row.next);
+  if (K::one_sided) __builtin_prefetch(maps.vertex + x + row.next);
+  for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
+}
 
 // m pixels at x.
 template <class K>
 DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m, float scale) {
   const Parabola own = evidence<K>(c, maps, x, m);
-  const vfloat dp = K::robust ? load(maps.disparity + x, m) : vfloat{};
+  const vfloat dp = K::robust ? c.root * load(maps.disparity + x, m) : vfloat{};
   if (K::robust) store(row.d + x, dp, m);
-  vfloat A = load(maps.A + x, m), B = load(maps.B + x, m);
+  Parabola sum = {load(maps.A + x, m), load(maps.B + x, m)};
 #pragma GCC unroll 3
   for (int k = 0; k < K::paths; ++k) {
     const vfloat dq = K::robust ? load(row.d_before + x - kSteps[k]) : vfloat{};
-    const Penalty step = penalty<K>(c, c.P_of_code * load_weights(row.weights[k] + x, m), dp, dq);
+    const Penalty step = penalty<K>(c, load_weights(row.weights[k] + x, m), dp, dq);
     Parabola p = {load(row.A[k] + x), load(row.B[k] + x)};
     const Parabola heard = hear<K>(c, own, step, p);
     store(row.A[k] + x, p.A, m);
     store(row.B[k] + x, p.B, m);
-    A += heard.A;
-    B += heard.B;
+    sum.A += heard.A;
+    sum.B += heard.B;
   }
-  store(maps.A + x, scale * A, m);
-  store(maps.B + x, scale * B, m);
-  if (maps.minimizer) store(maps.minimizer + x, vertex({A, B}), m);
+  sum = known(sum);
+  store(maps.A + x, scale * sum.A, m);
+  store(maps.B + x, scale * sum.B, m);
+  if (maps.minimizer) store(maps.minimizer + x, vertex(sum), m);
 }
 
 // c, maps and row are passed by value: the compiler then knows that no store changes them.
 template <class K>
 DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end, float scale) {
   int x = begin;
-  for (; x + kLanes <= end; x += kLanes) walk_vector<K>(c, maps, row, x, kLanes, scale);
+  for (; x + kLanes <= end; x += kLanes) {
+    fetch_next<K>(maps, row, x);
+    walk_vector<K>(c, maps, row, x, kLanes, scale);
+  }
   if (x < end) walk_vector<K>(c, maps, row, x, end - x, scale);
 }
 
@@ -359,6 +408,8 @@ void sweep(const Image& image, const Coupling& c, bool down, float local, float 
     }
     row.d_before = disparities[(i + 1) % 2].data() + kLanes;
     row.d = disparities[i % 2].data() + kLanes;
+    row.next = i + 1 == h ? 0 : down ? w : -w;
+    row.next_weights = image.edges * row.next;
     sweep_row(c, maps, row, image.edges, begin, end, scale);
   };
   sweep_rows(h, w, threads, [&] { return RowBlock(down ? w : 0); }, along, visit);

@@ -10,8 +10,9 @@
 namespace dualpix {
 
 // Width of a strip of columns, in vectors. It must exceed kLanes, since the borders move by one vector a row (see
-// Strips). It is small enough for the planes of the paths to stay in the L1 cache.
-constexpr int kLeastVectors = 2 * kLanes, kMostVectors = 8 * kLanes;
+// Strips). It is small enough for the planes of the paths to stay in the L2 cache, and large enough for long runs of
+// memory.
+constexpr int kLeastVectors = 2 * kLanes, kMostVectors = 32 * kLanes;
 
 constexpr int kSteps[3] = {0, 1, -1};  // dx from row to row of the vertical and the two diagonal paths
 

@@ -7,6 +7,24 @@
 
 namespace dualpix {
 
+// Transposes two maps at once, n rows of w pixels each: column x of them becomes the vectors at first + x * stride and
+// second + x * stride, with row i in lane i. load(i, x, m, a, b) sets a, b to the m pixels of row i from column x on.
+template <class Load>
+DUALPIX_INLINE void gather_two(const Load& load, int w, int n, float* first, float* second, int stride) {
+  for (int x = 0; x < w; x += kLanes) {
+    const int m = std::min(w - x, kLanes);
+    vfloat a[kLanes] = {}, b[kLanes] = {};
+    if (n == kLanes && m == kLanes)
+      for (int i = 0; i < kLanes; ++i) load(i, x, kLanes, a[i], b[i]);
+    else
+      for (int i = 0; i < n; ++i) load(i, x, m, a[i], b[i]);
+    transpose(a);
+    for (int i = 0; i < m; ++i) store(first + (size_t)(x + i) * stride, a[i]);
+    transpose(b);
+    for (int i = 0; i < m; ++i) store(second + (size_t)(x + i) * stride, b[i]);
+  }
+}
+
 // Transposes n rows of w pixels: column x becomes the vector at columns + x * stride, with row i in lane i.
 // load(i, x, m) returns the m pixels of row i from column x on.
 template <class Load>
