@@ -15,6 +15,7 @@ from dualpix.method.confidence import (
     lens_sign,
     mean_curvature,
     near_texture,
+    sampled,
     seen_from_finer,
     smoothness,
     texture,
@@ -178,6 +179,23 @@ def test_nothing_matched_is_nothing_known(messages):
     textured[1, 2] = 1
     found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages))
     assert np.argwhere(found).tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (33, 70), (64, 17)])
+@pytest.mark.parametrize("step", [1, 3, 4])
+def test_a_sample_is_every_so_many_th_pixel(shape, step):
+    values = RNG.normal(size=shape).astype(np.float32)
+    for threads in (1, 3):
+        np.testing.assert_array_equal(sampled(values, step, threads), values[::step, ::step])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (300, 301)])
+def test_clipped_maps_lie_in_the_range(shape):
+    d = RNG.normal(size=shape).astype(np.float32)
+    for threads in (1, 3):
+        out = np.empty_like(d)
+        _core.clip(d, out, -0.5, 0.75, threads)
+        np.testing.assert_array_equal(out, np.clip(d, np.float32(-0.5), np.float32(0.75)))
 
 
 # ---- where anything was matched ------------------------------------------------------------------------
