@@ -24,7 +24,7 @@ TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the
 FLOORS = {"near": 0.02, "far": 0.02, "texture": 1e-5, "scales": 0.01, "bias": 0.01}
 FARTHEST = 3.0  # px; matches farther from the belief count as this far
 MOST = (0.02, 0.98)  # quantiles: the span of a picture is that of most of its disparities
-SAMPLE = 200_000  # pixels that a picture is measured in
+SAMPLE = 60_000  # pixels that a picture is measured in
 
 # The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
 # These give the published scores within 3 %. So does a third or three times any one of them.
