@@ -43,7 +43,9 @@ def belief(A, alpha=None, coarse=None, textured=None, bias=None):
     """A belief; alpha is the curvature of the matches alone, coarse the disparities of the coarser scale."""
     A = np.asarray(A, np.float32)
     seen = (
-        Signs() if coarse is None else seen_from_finer(Parabolas(A, A, signs=Signs()), np.asarray(coarse, np.float32))
+        Signs()
+        if coarse is None
+        else seen_from_finer(Parabolas(A, A, signs=Signs()), np.asarray(coarse, np.float32), 1)
     )
     return Parabolas(
         A,
@@ -92,7 +94,7 @@ def test_a_lens_errs_most_at_the_corners():
 
 def test_a_tile_of_the_finer_scale_knows_the_middle_of_the_picture():
     coarse = belief(np.ones((40, 60))).cropped(slice(8, 40), slice(20, 60))
-    seen = seen_from_finer(coarse, np.zeros(coarse.A.shape, np.float32))
+    seen = seen_from_finer(coarse, np.zeros(coarse.A.shape, np.float32), 1)
     assert seen.place == pytest.approx((2 * (19.5 - 8), 2 * (29.5 - 20), 2 * np.hypot(19.5, 29.5)))
 
 

@@ -136,13 +136,13 @@ def picture_span(belief: Parabolas, d: Map) -> float:
     return span_of(d) if known is None else 2 * known
 
 
-def seen_from_finer(belief: Parabolas, d: Map, span: float | None = None) -> Signs | None:
+def seen_from_finer(belief: Parabolas, d: Map, threads: int, span: float | None = None) -> Signs | None:
     """What the next finer scale needs to know of the disparities d of this one; `span` is measured if not given."""
     if belief.signs is None:
         return None
     place, every = belief.signs.place, EVERY // 2
     span = span_of(d) if span is None else span
-    return Signs(coarser=d[::every, ::every].copy(), span=span, place=place and place.doubled())
+    return Signs(coarser=sampled(d, every, threads), span=span, place=place and place.doubled())
 
 
 def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:
