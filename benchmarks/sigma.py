@@ -21,7 +21,7 @@ from uncertainty import SETS, lines, signed_error
 
 import dualpix
 from dualpix.evaluation.datasets import open_dataset
-from dualpix.method.confidence import SIGMA, lens_sign, signs_of_error
+from dualpix.method.confidence import FLOORS, SIGMA, lens_sign, signs_of_error
 from dualpix.metrics import ause, sigma_calibration
 from dualpix.types import doubled
 
@@ -46,7 +46,8 @@ def sample(scene, rng):
     error = np.abs(signed_error(scene, result.disparity))
     belief, frame = result.belief, result.plan.frame
     signs, d = [], belief.disparity()
-    for sign in (*signs_of_error(belief, d, 1).values(), lens_sign(belief, d)):
+    logs = (np.log(sign + FLOORS[name]) for name, sign in signs_of_error(belief, d, 1).items())
+    for sign in (*logs, lens_sign(belief, d)):
         half = [(n + 1) // 2 for n in belief.A.shape]
         full = doubled(doubled(sign, half, 1), belief.A.shape, 1)
         signs.append(frame.upright(frame.back(full)))

@@ -12,7 +12,18 @@ from conftest import not_under
 from dualpix import ParameterError, _core, cli
 from dualpix.cli.bench import SECTIONS
 from dualpix.evaluation import bench
-from dualpix.evaluation.bench import _against, _comparison, _kernels, _measure, _methods, _pairs, _scaling, _summary
+from dualpix.evaluation.bench import (
+    _against,
+    _comparison,
+    _figure,
+    _kernels,
+    _measure,
+    _methods,
+    _pairs,
+    _roofline,
+    _scaling,
+    _summary,
+)
 from dualpix.evaluation.bench._measure import Case, best_times, opencv_threads, peak
 from dualpix.io.sidecar import to_json
 
@@ -197,8 +208,24 @@ def test_methods_of_grey_and_colour_views():
     assert list(_methods.dual_pixel_cases((grey, grey), 1)) == names
     colour = np.dstack([grey] * 3)
     cases = _methods.dual_pixel_cases((colour, colour), 1)
-    assert list(cases) == [*names, "SGBM 5-way, grey", "SGBM HH, grey"]
+    assert list(cases) == [*names, "SGBM 3WAY, grey", "SGBM 5-way, grey", "SGBM HH, grey"]
+    assert all(view.ndim == 2 for view in cases["SGBM HH, grey"].views)  # they are made before the clock runs
     cases["SGBM HH, grey"]()
+
+
+def test_ratios_are_medians_of_the_rounds():
+    """A round in which the machine was busy slows both, and its ratio counts like any other."""
+    assert _measure.median_ratio([1.0, 9.0, 3.0], [2.0, 9.0, 2.0]) == 1.0
+    timed = {"a": _measure.Timed(1.0, None, (1.0, 8.0, 2.0)), "b": _measure.Timed(2.0, None, (2.0, 8.0, 8.0))}
+    assert _comparison._ratios(timed, "b")["a"]["ratio"] == 0.5
+
+
+@pytest.mark.parametrize(("megapixels", "shape"), [(0.0012, (30, 40)), (0.005, (60, 80)), (1, (60, 80))])
+def test_the_small_pair_is_the_pair_reduced(megapixels, shape):
+    grey = np.tile(np.arange(80, dtype=np.uint8), (60, 1))
+    left, right = _pairs.reduced((grey, grey), megapixels)
+    assert left.shape == right.shape == shape
+    assert left.mean() == pytest.approx(grey.mean(), abs=0.6)
 
 
 def test_what_stores_all_costs_is_left_out_where_they_need_too_much():
@@ -300,6 +327,29 @@ def test_kernels_stand_beside_their_bounds(record):
         assert each["ratio"] == each["seconds"] / each["bound"]
     moved = kernels["limits"]["bytes_per_second"]
     assert kernels["aggregation"]["bound"] == pytest.approx(kernels["aggregation"]["bytes"] / moved)
+
+
+def test_the_roofline_counts_what_the_kernels_must_do(record):
+    found, pixels = record["kernels"]["roofline"], record["pair"]["width"] * record["pair"]["height"]
+    assert set(found) == {"cost", "encc", "edge weights", "aggregation", "robust aggregation", "census"}
+    assert found["aggregation"]["bytes"] == record["kernels"]["aggregation"]["bytes"]
+    assert found["edge weights"]["bytes"] == record["kernels"]["edge weights"]["bytes"]
+    assert found["census"]["operations"] == 48 * pixels
+    # blocks of 2 x 2 pixels, 10 taps on either side of the centre: 3 + (2 (3 * 10 + 1) + 8) / 4
+    assert found["cost"]["operations"] == pixels * 32 * 20.5
+    assert [_roofline.box_additions(n) for n in (1, 3, 9)] == [0, 2, 4]
+
+
+def test_dots_lie_under_the_roof_where_they_were_measured(record):
+    limits = {"bytes_per_second": 1e10, "multiply_adds_per_second": 5e10}
+    kernel = {"operations": 4e9, "bytes": 1e9, "seconds": 0.2}  # 4 a byte: 20 of 40 G/s
+    shapes, height = _roofline.panel({"limits": limits, "roofline": {"one": kernel}})
+    words = [shape.text for shape in shapes if isinstance(shape, _figure.Words)]
+    assert {"one, 50%", "memory, 10 GB/s", "arithmetic, 100 G/s"} <= set(words)
+    bars = [shape for shape in shapes if isinstance(shape, _figure.Bar)]
+    roof = next(shape for shape in shapes if isinstance(shape, _figure.Line) and len(shape.points) == 3)
+    assert len(bars) == 1
+    assert roof.points[2][1] < bars[0].y < height  # y grows downwards
 
 
 def test_growth_has_points_and_fits(record):
@@ -441,7 +491,7 @@ def test_text_of_one_section(call):
         (["--only", "speed"], "speed"),
         (["--plot", "there.svg"], "--force"),
         (["--plot", "out.pdf"], ".svg or .png"),
-        (["--plot", "out.svg", "--only", "kernels"], "--only"),
+        (["--plot", "out.svg", "--only", "stages"], "--only"),
         (["left.png", "right.png", "--plot", "left.png", "--force"], "is an input"),
     ],
 )

@@ -353,7 +353,7 @@ def test_planes_halved_by_stripes_are_the_halved_planes(shape, tmp_path, monkeyp
     planes = views.all_of(pictures, 1)
     for one, other in zip(found, planes, strict=True):
         np.testing.assert_array_equal(one, halved(other, 1))
-    assert views.exposure_of(pictures, 1).guide == 230 / dualpix.method.brightness.brightness(planes.guide)
+    assert views.exposure_of(pictures, 1).guide == 230 / dualpix.method.brightness.brightness(planes.guide, 1)
     assert isinstance(found, Planes)
 
 

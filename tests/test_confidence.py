@@ -15,6 +15,7 @@ from dualpix.method.confidence import (
     lens_sign,
     mean_curvature,
     near_texture,
+    sampled,
     seen_from_finer,
     smoothness,
     texture,
@@ -42,7 +43,9 @@ def belief(A, alpha=None, coarse=None, textured=None, bias=None):
     """A belief; alpha is the curvature of the matches alone, coarse the disparities of the coarser scale."""
     A = np.asarray(A, np.float32)
     seen = (
-        Signs() if coarse is None else seen_from_finer(Parabolas(A, A, signs=Signs()), np.asarray(coarse, np.float32))
+        Signs()
+        if coarse is None
+        else seen_from_finer(Parabolas(A, A, signs=Signs()), np.asarray(coarse, np.float32), 1)
     )
     return Parabolas(
         A,
@@ -91,7 +94,7 @@ def test_a_lens_errs_most_at_the_corners():
 
 def test_a_tile_of_the_finer_scale_knows_the_middle_of_the_picture():
     coarse = belief(np.ones((40, 60))).cropped(slice(8, 40), slice(20, 60))
-    seen = seen_from_finer(coarse, np.zeros(coarse.A.shape, np.float32))
+    seen = seen_from_finer(coarse, np.zeros(coarse.A.shape, np.float32), 1)
     assert seen.place == pytest.approx((2 * (19.5 - 8), 2 * (29.5 - 20), 2 * np.hypot(19.5, 29.5)))
 
 
@@ -178,6 +181,23 @@ def test_nothing_matched_is_nothing_known(messages):
     textured[1, 2] = 1
     found = confidence(A, np.zeros_like(A), textured, AUTO.replace(messages=messages))
     assert np.argwhere(found).tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (33, 70), (64, 17)])
+@pytest.mark.parametrize("step", [1, 3, 4])
+def test_a_sample_is_every_so_many_th_pixel(shape, step):
+    values = RNG.normal(size=shape).astype(np.float32)
+    for threads in (1, 3):
+        np.testing.assert_array_equal(sampled(values, step, threads), values[::step, ::step])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (300, 301)])
+def test_clipped_maps_lie_in_the_range(shape):
+    d = RNG.normal(size=shape).astype(np.float32)
+    for threads in (1, 3):
+        out = np.empty_like(d)
+        _core.clip(d, out, -0.5, 0.75, threads)
+        np.testing.assert_array_equal(out, np.clip(d, np.float32(-0.5), np.float32(0.75)))
 
 
 # ---- where anything was matched ------------------------------------------------------------------------

@@ -94,6 +94,16 @@ def test_the_version_is_that_of_the_folder_beside_the_package(monkeypatch, names
     assert dualpix.version.version.__wrapped__() == (expected or "9")
 
 
+def test_the_version_of_an_installation_in_place_is_where_python_looks(tmp_path, monkeypatch):
+    from importlib import metadata
+
+    (tmp_path / "site" / "dualpix-9.8.dist-info").mkdir(parents=True)
+    monkeypatch.setattr(dualpix.version, "__file__", str(tmp_path / "src" / "dualpix" / "version.py"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), str(tmp_path / "site")])
+    monkeypatch.setattr(metadata, "version", lambda _: "not asked")
+    assert dualpix.version.version.__wrapped__() == "9.8"
+
+
 def test_a_folder_that_cannot_be_listed_gives_no_version(monkeypatch):
     from importlib import metadata
 

@@ -154,3 +154,19 @@ def test_power_of_extremes():
     plane = np.array([[-1, 0, 1e-30, 1, 1e30]], np.float32)
     _core.power(plane, 0.5, 1, 1)
     np.testing.assert_allclose(plane, [[0, 0, 1e-15, 1, 1e15]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (400, 333)])
+def test_planes_are_scaled_and_their_largest_value_is_found(shape):
+    plane = np.random.default_rng(3).uniform(0, 255, shape).astype(np.float32)
+    for threads in (1, 3):
+        scaled = plane.copy()
+        _core.scale(scaled, 1.25, threads)
+        np.testing.assert_array_equal(scaled, plane * np.float32(1.25))
+        assert _core.largest(plane, threads) == plane.max()
+
+
+def test_the_largest_value_is_no_nan():
+    plane = np.full((3, 50), np.nan, np.float32)
+    plane[1, 7] = -2
+    assert _core.largest(plane, 2) == -2

@@ -244,6 +244,12 @@ def _codes(r: Draw) -> Any:
     return r.numbers.integers(-333, 334, (r.h, r.w)).astype(np.int16)
 
 
+def _sampled(r: Draw, *names: str) -> Arguments:
+    """Maps of every step-th row and column."""
+    step = r.random.choice((1, 2, 4, 60))
+    return {name: r.map(-(-r.h // step), -(-r.w // step)) for name in names} | {"step": step}
+
+
 def _maps(*names: str, **options: tuple[float, ...]) -> Callable[[Draw], Arguments]:
     """Maps of the picture's shape, and numbers."""
     return lambda r: {name: r.map() for name in names} | {name: r.real(*usual) for name, usual in options.items()}
@@ -260,6 +266,9 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         "left": r.random.choice((0, 9, 1)),
     },
     "power": _maps("plane", gamma=(0.45, 2.2), scale=(1, 255)),
+    "scale": _maps("plane", factor=(0.5, 2)),
+    "largest": _maps("plane"),
+    "sample": lambda r: _sampled(r, "out") | {"image": r.map()},
     "pyramid_down": lambda r: {"image": r.map(), "half": r.map(*r.half())},
     "pyramid_up": lambda r: {"half": r.map(*r.half()), "image": r.map(), "add": r.random.random() < 0.5},
     "subtract_bilateral": _maps("image", "out"),
@@ -280,6 +289,15 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         "out": r.mask(),
         "side": r.random.choice((1, 3, 43, 8191)),
     },
+    "expected_error": lambda r: (
+        _maps("sigma", scale=(0.1, 1), lens=(0, 1), y0=(0, 9), x0=(0, 9))(r)
+        | {
+            "signs": [(r.map(), r.real(0, 0.01), r.real(-0.5, 0.5)) for _ in range(r.random.choice((0, 1, 5)))],
+            "step": 4,
+        }
+    ),
+    "weigh_offsets": lambda r: _maps("A", "vertex", "d", farthest=(1, 3))(r) | _sampled(r, "weight", "apart"),
+    "clip": _maps("d", "out", low=(-3, 0), high=(0, 3)),
     "fill_untextured": lambda r: {"sigma": r.map(), "textured": r.mask(), "value": r.real(1, 9)},
     "confidence_of": lambda r: {"sigma": r.map(), "textured": r.mask(), "confidence": r.map(), "sure": r.real(0.5, 1)},
     "limit": lambda r: (

@@ -1,4 +1,7 @@
 // Bindings of core/image.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include "bindings/arrays.h"
 #include "image/bilateral.h"
 #include "image/census.h"
@@ -36,6 +39,33 @@ void multiply(Output plane, Map grid, int height, int width, int top, int left, 
   Released release;
   dualpix::multiply(plane.data(), h, w, grid.data(), (int)grid.shape(0), (int)grid.shape(1),
                     {height, width, top, left}, threads);
+}
+
+void scale(Output plane, float factor, int threads) {
+  Released release;
+  dualpix::scale(plane.data(), plane.size(), factor, threads);
+}
+
+float largest(Map plane, int threads) {
+  require(plane.size() > 0, "plane must not be empty");
+  Released release;
+  return dualpix::largest(plane.data(), plane.size(), threads);
+}
+
+// Rows and columns of what is left of n when every step-th is taken.
+template <class A, class B>
+void check_sampled(const A& a, const B& sampled, int step) {
+  check_size(a);
+  require(step >= 1 && step < 8192, "step must be 1 to 8191");
+  require(sampled.shape(0) == (a.shape(0) + step - 1) / step && sampled.shape(1) == (a.shape(1) + step - 1) / step,
+          "out must have every step-th row and column");
+}
+
+void sample(Map image, Output out, int step, int threads) {
+  check_sampled(image, out, step);
+  apart(image, out);
+  Released release;
+  dualpix::sample(image.data(), out.data(), (int)image.shape(0), (int)image.shape(1), step, threads);
 }
 
 void pyramid_down(Map image, Output half, int threads) {
@@ -126,6 +156,40 @@ void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, 
                         threads);
 }
 
+void expected_error(const std::vector<std::tuple<Map, float, float>>& signs, Output sigma, float scale, float lens,
+                    float y0, float x0, int step, int threads) {
+  check_size(sigma);
+  require(scale > 0, "scale must be above 0");
+  require(step >= 1 && step < 8192, "step must be 1 to 8191");
+  std::vector<dualpix::Sign> own;
+  for (const auto& [map, floor, exponent] : signs) {
+    same_shape(map, sigma, "signs must have the shape of sigma");
+    apart(map, sigma);
+    own.push_back({map.data(), floor, exponent});
+  }
+  Released release;
+  dualpix::expected_error(own, scale, {lens, y0, x0}, sigma.data(), (int)sigma.shape(0), (int)sigma.shape(1), step,
+                          threads);
+}
+
+void weigh_offsets(Map A, Map vertex, Map d, Output weight, Output offset, int step, float farthest, int threads) {
+  same_shape(A, vertex, "vertex must have the shape of A");
+  same_shape(A, d, "d must have the shape of A");
+  check_sampled(A, weight, step);
+  check_sampled(A, offset, step);
+  apart(A, vertex, d, weight, offset);
+  Released release;
+  dualpix::weigh_offsets(A.data(), vertex.data(), d.data(), weight.data(), offset.data(), (int)A.shape(0),
+                         (int)A.shape(1), step, farthest, threads);
+}
+
+void clip(Map d, Output out, float low, float high, int threads) {
+  same_shape(d, out, "out must have the shape of d");
+  apart(d, out);
+  Released release;
+  dualpix::clip(d.data(), out.data(), d.size(), low, high, threads);
+}
+
 void fill_untextured(Output sigma, Mask textured, float value, int threads) {
   same_shape(sigma, textured, "textured must have the shape of sigma");
   apart(sigma, textured);
@@ -178,6 +242,9 @@ void bind_image(nb::module_& m) {
   m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
   m.def("multiply", multiply, as_is("plane"), as_is("grid"), nb::kw_only(), "height"_a, "width"_a, "top"_a, "left"_a,
         "threads"_a, "plane *= grid, enlarged linearly to the height x width pixels that plane is a part of, in place.");
+  m.def("scale", scale, as_is("plane"), "factor"_a, "threads"_a, "plane *= factor, in place.");
+  m.def("largest", largest, as_is("plane"), "threads"_a, "The largest value. NaN does not count.");
+  m.def("sample", sample, as_is("image"), as_is("out"), "step"_a, "threads"_a, "out = image[::step, ::step].");
   m.def("pyramid_down", pyramid_down, as_is("image"), as_is("half"), "threads"_a,
         "Half size by 1 4 6 4 1 with symmetric borders; pixel i of half lies at pixel 2 i of image.");
   m.def("pyramid_up", pyramid_up, as_is("half"), as_is("image"), nb::kw_only(), "add"_a, "threads"_a,
@@ -194,6 +261,15 @@ void bind_image(nb::module_& m) {
         "out = image with fewer rows and columns: every pixel is the mean of the area it covers.");
   m.def("near_texture", near_texture, as_is("A"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
         "out = 1 where A > 0 somewhere in the window around a pixel, or where coarser, half the size, is 1.");
+  m.def("expected_error", expected_error, "signs"_a, as_is("sigma"), nb::kw_only(), "scale"_a, "lens"_a, "y0"_a, "x0"_a,
+        "step"_a, "threads"_a,
+        "sigma^2 = (scale * product of (sign + floor)^exponent)^2 + (lens * ((y - y0)^2 + (x - x0)^2))^2.\n"
+        "Signs are (map, floor, exponent). Rows and columns of the maps lie `step` apart.");
+  m.def("weigh_offsets", weigh_offsets, as_is("A"), as_is("vertex"), as_is("d"), as_is("weight"), as_is("apart"),
+        "step"_a, "farthest"_a, "threads"_a,
+        "At every step-th pixel: weight = A, 0 where vertex is not finite; apart = weight * (vertex - d), which is\n"
+        "clipped to -farthest..farthest.");
+  m.def("clip", clip, as_is("d"), as_is("out"), "low"_a, "high"_a, "threads"_a, "out = d, clipped to low..high.");
   m.def("fill_untextured", fill_untextured, as_is("sigma"), as_is("textured"), "value"_a, "threads"_a,
         "In place: sigma = value where textured is 0.");
   m.def("confidence_of", confidence_of, as_is("sigma"), as_is("textured"), as_is("confidence"), "sure"_a, "threads"_a,

@@ -1,5 +1,7 @@
 #include "image/confidence.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "common/parallel.h"
@@ -8,6 +10,8 @@
 namespace dualpix {
 
 namespace {
+
+constexpr int kRows = 16;  // rows of a task
 
 DUALPIX_CLONES void fill_part(float* sigma, const unsigned char* textured, int n, float value) {
   for (int i = 0; i < n; ++i) sigma[i] = textured[i] ? sigma[i] : value;
@@ -25,10 +29,39 @@ DUALPIX_CLONES void doubt_part(const float* d, float* map, int n, float least, f
   for (int i = 0; i < n; ++i) map[i] = (d[i] < least) | (d[i] > most) ? value : map[i];
 }
 
-DUALPIX_CLONES void clip_part(float* d, int n, float low, float high) {
+DUALPIX_CLONES void clip_part(const float* d, float* out, int n, float low, float high) {
   for (int i = 0; i < n; ++i) {
     const float raised = d[i] < low ? low : d[i];
-    d[i] = raised > high ? high : raised;
+    out[i] = raised > high ? high : raised;
+  }
+}
+
+// log2 of the match's error: the logarithms of its signs, weighted by their exponents.
+DUALPIX_INLINE vfloat log_match(const std::vector<Sign>& signs, float log2_scale, size_t at, int n) {
+  vfloat sum = splat(log2_scale);
+  for (const Sign& sign : signs) sum += sign.exponent * log2(load(sign.map + at, n) + sign.floor);
+  return sum;
+}
+
+// `away` is the square of the distance from the middle of the picture: along y, and along x for every column.
+DUALPIX_CLONES void error_row(const std::vector<Sign>& signs, size_t row, float log2_scale, float lens, float away_y,
+                              const float* away_x, float* sigma, int w) {
+  for (int x = 0; x < w; x += kLanes) {
+    const int n = w - x < kLanes ? w - x : kLanes;
+    const vfloat match = exp2(min(log_match(signs, log2_scale, row + x, n), splat(60.0f)));
+    const vfloat off = lens * (away_y + load(away_x + x, n));
+    store(sigma + x, match * match + off * off, n);
+  }
+  for (int x = 0; x < w; ++x) sigma[x] = std::sqrt(sigma[x]);
+}
+
+DUALPIX_CLONES void offsets_row(const float* A, const float* vertex, const float* d, float* weight, float* apart, int n,
+                                int step, float farthest) {
+  for (int i = 0; i < n; ++i) {
+    const int x = i * step;
+    const float off = vertex[x] - d[x], near = off < farthest ? off : farthest;
+    weight[i] = vertex[x] - vertex[x] == 0 ? A[x] : 0.0f;  // infinity minus itself is NaN
+    apart[i] = weight[i] * (near > -farthest ? near : -farthest);
   }
 }
 
@@ -44,6 +77,30 @@ DUALPIX_CLONES double sum_part(const float* values, int n) {
 }
 
 }  // namespace
+
+void expected_error(const std::vector<Sign>& signs, float scale, const LensError& lens, float* sigma, int h, int w,
+                    int step, int threads) {
+  std::vector<float> away(w);
+  for (int x = 0; x < w; ++x) away[x] = ((float)x * step - lens.x0) * ((float)x * step - lens.x0);
+  parallel_for((h + kRows - 1) / kRows, threads, [] { return 0; }, [&](int block, int) {
+    for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
+      const float down = (float)y * step - lens.y0;
+      const size_t row = (size_t)y * w;
+      error_row(signs, row, std::log2(scale), lens.factor, down * down, away.data(), sigma + row, w);
+    }
+  });
+}
+
+void weigh_offsets(const float* A, const float* vertex, const float* d, float* weight, float* apart, int h, int w,
+                   int step, float farthest, int threads) {
+  const int rows = (h + step - 1) / step, columns = (w + step - 1) / step;
+  parallel_for((rows + kRows - 1) / kRows, threads, [] { return 0; }, [&](int block, int) {
+    for (int y = block * kRows; y < std::min(rows, (block + 1) * kRows); ++y) {
+      const size_t in = (size_t)y * step * w, out = (size_t)y * columns;
+      offsets_row(A + in, vertex + in, d + in, weight + out, apart + out, columns, step, farthest);
+    }
+  });
+}
 
 void fill_untextured(float* sigma, const unsigned char* textured, size_t n, float value, int threads) {
   parallel_pixels(n, threads, [&](size_t at, int m) { fill_part(sigma + at, textured + at, m, value); });
@@ -61,8 +118,12 @@ void limit(float* d, float* confidence, float* sigma, size_t n, float low, float
   parallel_pixels(n, threads, [&](size_t at, int m) {
     doubt_part(d + at, confidence + at, m, least, most, 0);
     if (sigma) doubt_part(d + at, sigma + at, m, least, most, high - low);
-    clip_part(d + at, m, low, high);
+    clip_part(d + at, d + at, m, low, high);
   });
+}
+
+void clip(const float* d, float* out, size_t n, float low, float high, int threads) {
+  parallel_pixels(n, threads, [&](size_t at, int m) { clip_part(d + at, out + at, m, low, high); });
 }
 
 double mean(const float* values, size_t n, int threads) {

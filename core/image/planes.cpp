@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <mutex>
 #include <vector>
 
 #include "common/mirror.h"
@@ -111,6 +113,20 @@ struct Between {
   float mixed(float at_low, float at_high) const { return at_low * (1 - t) + at_high * t; }
 };
 
+DUALPIX_CLONES void scale_part(float* plane, int n, float factor) {
+  for (int i = 0; i < n; ++i) plane[i] *= factor;
+}
+
+DUALPIX_CLONES float largest_part(const float* plane, int n) {
+  vfloat most = splat(-std::numeric_limits<float>::infinity());
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) most = max(load(plane + i), most);
+  float found = most[0];
+  for (int lane = 1; lane < kLanes; ++lane) found = std::max(found, most[lane]);
+  for (; i < n; ++i) found = plane[i] > found ? plane[i] : found;
+  return found;
+}
+
 DUALPIX_CLONES void multiply_row(float* plane, const float* grid, const Between* across, int w) {
   for (int x = 0; x < w; ++x) plane[x] *= across[x].mixed(grid[across[x].low], grid[across[x].high]);
 }
@@ -162,6 +178,29 @@ void multiply(float* plane, int h, int w, const float* grid, int rows, int colum
     for (int i = 0; i < columns; ++i)
       row[i] = at.mixed(grid[(size_t)at.low * columns + i], grid[(size_t)at.high * columns + i]);
     multiply_row(plane + (size_t)y * w, row.data(), across.data(), w);
+  });
+}
+
+void scale(float* plane, size_t count, float factor, int threads) {
+  parallel_pixels(count, threads, [&](size_t begin, int n) { scale_part(plane + begin, n, factor); });
+}
+
+float largest(const float* plane, size_t count, int threads) {
+  std::mutex mutex;
+  float most = -std::numeric_limits<float>::infinity();
+  parallel_pixels(count, threads, [&](size_t begin, int n) {
+    const float part = largest_part(plane + begin, n);
+    std::lock_guard<std::mutex> lock(mutex);
+    most = std::max(most, part);
+  });
+  return most;
+}
+
+void sample(const float* in, float* out, int h, int w, int step, int threads) {
+  const int rows = (h + step - 1) / step, columns = (w + step - 1) / step;
+  parallel_for((rows + kRows - 1) / kRows, threads, [] { return 0; }, [&](int block, int) {
+    for (int y = block * kRows; y < std::min(rows, (block + 1) * kRows); ++y)
+      for (int x = 0; x < columns; ++x) out[(size_t)y * columns + x] = in[(size_t)y * step * w + (size_t)x * step];
   });
 }
 

@@ -30,4 +30,13 @@ struct Part {
 // is a part of that image.
 void multiply(float* plane, int h, int w, const float* grid, int rows, int columns, Part part, int threads);
 
+// plane *= factor
+void scale(float* plane, size_t count, float factor, int threads);
+
+// The largest value; NaN does not count. Minus infinity if there is none.
+float largest(const float* plane, size_t count, int threads);
+
+// out = every step-th pixel of every step-th row of h x w pixels.
+void sample(const float* in, float* out, int h, int w, int step, int threads);
+
 }  // namespace dualpix

@@ -15,7 +15,7 @@ from ..types import Map, Planes, empty_like
 
 TILE = 16  # px, side of a tile; large shifts use tiles of half this side
 COARSEST = 3  # the shorter side of the coarsest scale holds at least this many tiles
-LARGEST = 1_500_000  # pixels; larger scales are skipped because they are slow and add little
+LARGEST = 1_000_000  # pixels; larger scales are skipped because they are slow and add little
 REACH = 32  # px of the coarsest scale: the largest shift tried
 
 ALIKE = 1e-3  # squared intensities; a smaller difference counts as none

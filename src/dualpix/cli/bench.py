@@ -16,7 +16,13 @@ SECTIONS = ("methods", "stages", "scaling", "kernels", "memory")
 @click.argument("right", type=file_path, required=False)
 @click.option("--size", type=float, metavar="MP", help="Megapixels of the largest simulated pair.")
 @threads_option
-@click.option("--repeat", type=int, default=3, metavar="N", help="Runs of each measurement. The fastest counts.")
+@click.option(
+    "--repeat",
+    type=int,
+    default=3,
+    metavar="N",
+    help="Runs of each measurement. The fastest counts; of ratios, the median.",
+)
 @click.option("--only", type=click.Choice(SECTIONS), multiple=True, help="Measure only this. May be repeated.")
 @click.option("--plot", type=file_path, metavar="FILE.svg", help="Also draw the results, as .svg or .png.")
 @click.option("--against", type=file_path, metavar="FILE.json", help="Compare with what --json printed before.")

@@ -3,7 +3,7 @@
 import math
 
 from .. import _core
-from ..types import Map, empty_like, halved
+from ..types import Map, copy_of, empty_like, halved
 
 SCALES = 3  # the windows are 5, 10 and 20 px wide
 WINDOWS, PYRAMID = 4, 3  # px of a scale around a pixel: two windows of the filter, and what halving and doubling add
@@ -24,7 +24,8 @@ def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
     """
     if scales > 1:
         half = halved(d, threads)
-        change = polished(half.copy(), step / math.sqrt(3), threads, scales - 1) - half
+        change = polished(copy_of(half), step / math.sqrt(3), threads, scales - 1)
+        change -= half
         _core.pyramid_up(change, d, add=True, threads=threads)
     out = empty_like(d)
     _core.polish(d, out, eps=max(step, LEAST) ** 2, threads=threads)

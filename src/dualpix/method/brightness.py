@@ -54,7 +54,7 @@ def find_gains(planes: Planes, photometry: Photometry, threads: int, equalise: b
     vignetting = equalising_gain(planes.left, planes.right, wanted, threads) if wanted else None
     if not photometry.exposure:
         return Gains(vignetting)
-    views, guide = (photometry.exposure / brightness(plane) for plane in (planes.left, planes.guide))
+    views, guide = (photometry.exposure / brightness(plane, threads) for plane in (planes.left, planes.guide))
     return Gains(vignetting, views, guide)
 
 
@@ -87,10 +87,10 @@ def low_pass(view: Map, share: float, threads: int) -> Map:
     return smooth
 
 
-def brightness(plane: Map) -> float:
+def brightness(plane: Map, threads: int) -> float:
     """The 99th percentile of the intensities, from a sample; never 0, nor far below the brightest."""
     step = sampling(plane.size)
-    return brightness_of(plane[::step, ::step], float(plane.max()))
+    return brightness_of(plane[::step, ::step], _core.largest(plane, threads))
 
 
 def sampling(size: int) -> int:
@@ -119,10 +119,10 @@ def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = 
         top, first = rows.start or 0, columns.start or 0
         _core.multiply(right, gains.right, height=height, width=width, top=top, left=first, threads=threads)
     if gains.views != 1:
-        left *= gains.views
-        right *= gains.views
+        _core.scale(left, gains.views, threads)
+        _core.scale(right, gains.views, threads)
     if gains.guide != 1:
-        guide *= gains.guide
+        _core.scale(guide, gains.guide, threads)
 
 
 def copied(planes: Planes, gains: Gains, threads: int) -> Planes:

@@ -20,11 +20,11 @@ SIGMA = {"constant": -0.44, "near": 0.25, "far": 0.13, "texture": -0.15, "scales
 LENS = 0.122
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
-STEP, LEAST = np.float32(0.02), np.float32(0.01)  # px: added, since no evidence is exact
-CURVATURE = np.float32(1e-5)  # px^-2: added
-FARTHEST = np.float32(3)  # px; matches farther from the belief count as this far
+# px, and px^-2 for the texture: added to the signs, since no evidence is exact
+FLOORS = {"near": 0.02, "far": 0.02, "texture": 1e-5, "scales": 0.01, "bias": 0.01}
+FARTHEST = 3.0  # px; matches farther from the belief count as this far
 MOST = (0.02, 0.98)  # quantiles: the span of a picture is that of most of its disparities
-SAMPLE = 200_000  # pixels that a picture is measured in
+SAMPLE = 60_000  # pixels that a picture is measured in
 
 # The values at which the terms of the published phone confidence are 1/2. Its form is published, its constants are not.
 # These give the published scores within 3 %. So does a third or three times any one of them.
@@ -38,7 +38,7 @@ def margin() -> int:
 
 
 def signs_of_error(belief: Parabolas, d: Map, threads: int) -> dict[str, Map]:
-    """What tells about the error of a pixel, as logarithms, at every fourth pixel.
+    """What tells about the error of a pixel, at every fourth pixel.
 
     near: what the disparities span around the pixel (px). far: what those of the coarser scale span in a wider window
     (px). texture: the mean curvature of the matches around it. scales: how far the disparities of the two scales differ
@@ -46,19 +46,13 @@ def signs_of_error(belief: Parabolas, d: Map, threads: int) -> dict[str, Map]:
     """
     signs = belief.signs or Signs()
     assert signs.texture is not None
-    here = np.ascontiguousarray(d[::EVERY, ::EVERY])
+    here = sampled(d, EVERY, threads)
     coarser = None if signs.coarser is None else 2 * signs.coarser
     near = spread(here, NEAR, threads)
     far = near if coarser is None else spread(coarser, FAR, threads)
     scales = np.zeros_like(near) if coarser is None else window_mean(np.abs(here - coarser), SCALES, threads)
     bias = np.zeros_like(near) if signs.bias is None else signs.bias
-    return {
-        "near": np.log(near + STEP),
-        "far": np.log(far + STEP),
-        "texture": np.log(signs.texture + CURVATURE),
-        "scales": np.log(scales + LEAST),
-        "bias": np.log(bias + LEAST),
-    }
+    return {"near": near, "far": far, "texture": signs.texture, "scales": scales, "bias": bias}
 
 
 def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
@@ -70,12 +64,20 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """
     assert belief.textured is not None
     assert belief.limits is not None
-    # log match = c + sum of exponent * log sign
-    log_match: Map = np.full(1, SIGMA["constant"], np.float32)
-    for name, sign in signs_of_error(belief, d, threads).items():
-        log_match = log_match + np.float32(SIGMA[name]) * sign
-    # sigma^2 = match^2 + (f D rho^2)^2
-    small = np.hypot(np.exp(log_match), np.float32(LENS) * lens_sign(belief, d))
+    signs = signs_of_error(belief, d, threads)
+    small = empty_like(signs["near"])
+    y0, x0, corner = _place(belief, d)
+    # sigma^2 = match^2 + (f D rho^2)^2, match = e^c * product of (sign + least)^exponent
+    _core.expected_error(
+        [(sign, FLOORS[name], SIGMA[name]) for name, sign in signs.items()],
+        small,
+        scale=math.exp(SIGMA["constant"]),
+        lens=LENS * picture_span(belief, d) / corner**2,
+        y0=y0,
+        x0=x0,
+        step=EVERY,
+        threads=threads,
+    )
     half = tuple((n + 1) // 2 for n in d.shape)
     sigma = doubled(doubled(small, half, threads), d.shape, threads)
     low, high = belief.limits
@@ -89,10 +91,15 @@ def lens_sign(belief: Parabolas, d: Map) -> Map:
 
     rho is 1 at the corners. The field of a lens is even, so its first term is quadratic (see `camera.lens`).
     """
-    y0, x0, corner = (belief.signs and belief.signs.place) or Place.of(d.shape)
+    y0, x0, corner = _place(belief, d)
     y, x = (np.arange(0, n, EVERY, dtype=np.float32) - np.float32(at) for n, at in zip(d.shape, (y0, x0), strict=True))
     sign: Map = np.float32(picture_span(belief, d) / corner**2) * ((y * y)[:, None] + x * x)
     return sign
+
+
+def _place(belief: Parabolas, d: Map) -> Place:
+    """Where the middle of the picture is in the map d."""
+    return (belief.signs and belief.signs.place) or Place.of(d.shape)
 
 
 def absolute_confidence(sigma: Map, textured: Mask, threads: int) -> Map:
@@ -129,13 +136,13 @@ def picture_span(belief: Parabolas, d: Map) -> float:
     return span_of(d) if known is None else 2 * known
 
 
-def seen_from_finer(belief: Parabolas, d: Map, span: float | None = None) -> Signs | None:
+def seen_from_finer(belief: Parabolas, d: Map, threads: int, span: float | None = None) -> Signs | None:
     """What the next finer scale needs to know of the disparities d of this one; `span` is measured if not given."""
     if belief.signs is None:
         return None
     place, every = belief.signs.place, EVERY // 2
     span = span_of(d) if span is None else span
-    return Signs(coarser=d[::every, ::every].copy(), span=span, place=place and place.doubled())
+    return Signs(coarser=sampled(d, every, threads), span=span, place=place and place.doubled())
 
 
 def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:
@@ -145,18 +152,30 @@ def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:
     wrong.
     """
     assert evidence.matched is not None
-    v, A, here = (each[::EVERY, ::EVERY] for each in (evidence.matched, evidence.A, d))
+    weight, apart = (empty(sampled_shape(d, EVERY)) for _ in range(2))
+    _core.weigh_offsets(evidence.A, evidence.matched, d, weight, apart, EVERY, FARTHEST, threads)
     # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
-    weight = np.where(np.isfinite(v), A, np.float32(0))
-    apart = weight * np.clip(v - here, -FARTHEST, FARTHEST)
-    total = np.maximum(window_mean(weight, BIAS, threads), np.float32(1e-30))
-    off = np.abs(window_mean(apart, BIAS, threads)) / total
-    return window_mean(np.asarray(off, np.float32), BIAS, threads)
+    total, off = window_mean(weight, BIAS, threads), window_mean(apart, BIAS, threads)
+    np.maximum(total, np.float32(1e-30), out=total)
+    np.divide(np.abs(off, out=off), total, out=off)
+    return window_mean(off, BIAS, threads)
 
 
 def mean_curvature(A: Map, threads: int) -> Map:
     """The mean of the curvatures around every fourth pixel."""
-    return window_mean(np.ascontiguousarray(A[::EVERY, ::EVERY]), TEXTURE, threads)
+    return window_mean(sampled(A, EVERY, threads), TEXTURE, threads)
+
+
+def sampled(values: Map, step: int, threads: int) -> Map:
+    """Every so many-th pixel of every so many-th row."""
+    sample = empty(sampled_shape(values, step))
+    _core.sample(np.ascontiguousarray(values), sample, step, threads)
+    return sample
+
+
+def sampled_shape(values: Map, step: int) -> list[int]:
+    """Rows and columns of such a sample."""
+    return [-(-n // step) for n in values.shape]
 
 
 def relative_confidence(belief: Parabolas) -> Map:

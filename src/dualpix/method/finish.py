@@ -95,7 +95,7 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     _core.limit(d, confidence, sigma, low=low, high=high, beyond=OUTSIDE, threads=run.threads)
     if plan.params.smoothing.polish:
         # in place: the belief holds the map, too
-        np.clip(polished(d, plan.params.smoothing.polish, run.threads), low, high, out=d)
+        _core.clip(polished(d, plan.params.smoothing.polish, run.threads), d, low, high, run.threads)
     return Maps(d, confidence, sigma, agreed)
 
 

@@ -76,7 +76,7 @@ def photo(pair: Pair, photometry: Photometry, run: Run) -> Image:
         grey_plane(np.ascontiguousarray(channels[..., c]), (1,), camera, run.threads) for c in range(channels.shape[2])
     ]
     bright = np.stack(planes, axis=2)
-    bright *= (photometry.exposure / brightness(bright.max(axis=2)) if photometry.exposure else 1) / 255
+    bright *= (photometry.exposure / brightness(bright.max(axis=2), run.threads) if photometry.exposure else 1) / 255
     return np.minimum(bright if image.ndim == 3 else bright[..., 0], 1)
 
 

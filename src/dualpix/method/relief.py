@@ -15,7 +15,7 @@ from ..quantiles import median
 from ..types import Parabolas
 
 STEEPEST = 0.27  # the least factor
-SAMPLE = 200_000  # pixels that the relief is measured in
+SAMPLE = 60_000  # pixels that the relief is measured in
 
 
 def relief_of(belief: Parabolas) -> float:

@@ -15,7 +15,7 @@ from ..types import Map, Parabolas, Ranges
 FIRST_REACH = 4  # px of the coarsest scale: the range on both sides of 0 that is searched first
 OUTLIERS = 0.001  # share of the curvature at either end that does not widen the range
 TILE_MARGIN = 3  # px of the finer scale that a tile searches beyond what the coarser scale found
-SAMPLE = 200_000  # pixels that the extremes are taken from
+SAMPLE = 60_000  # pixels that the extremes are taken from
 EVERY = 16  # of the sample, which tells where the extremes lie
 CLEAR = 0.65  # share of the pixels that decides the order of the views; pairs have 0.84 or more, chance gives 0.5
 

@@ -46,7 +46,7 @@ def solve(
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
         method = replace(plan.method, params=fitted(plan.params, belief))
-        belief = belief and without_map(belief, plan.span)
+        belief = belief and without_map(belief, run.threads, plan.span)
         given = [found for prior in priors if (found := prior.at(level, run.threads, belief))]
         here = told.at(level)
         evidence = gather(level, span, method, belief, given, run, here)
@@ -57,12 +57,12 @@ def solve(
     return replace(belief, limits=plan.search.limits_of(span))
 
 
-def without_map(belief: Parabolas, span: float | None = None) -> Parabolas:
+def without_map(belief: Parabolas, threads: int, span: float | None = None) -> Parabolas:
     """What the finer scale still needs of a belief: the parabolas, and how much its disparities vary.
 
     `span` is that of the whole picture, if the belief is only a part of it.
     """
-    return replace(belief, vertex=None, signs=seen_from_finer(belief, belief.disparity(), span))
+    return replace(belief, vertex=None, signs=seen_from_finer(belief, belief.disparity(threads), threads, span))
 
 
 def gather(

@@ -87,4 +87,4 @@ def solve_part(part: Planes, coarser: Parabolas, plan: Plan, run: Run | None = N
 def evidence_of(part: Planes, coarser: Parabolas, plan: Plan, run: Run) -> Parabolas:
     """The evidence of a tile and its margin, which gives the mean curvature. Its margin may be that of matching."""
     span = plan.search.at(1, coarser, run.threads)
-    return gather(Level(part), span, plan.method, without_map(coarser, plan.span), (), run)
+    return gather(Level(part), span, plan.method, without_map(coarser, run.threads, plan.span), (), run)

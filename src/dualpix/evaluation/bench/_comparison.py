@@ -9,11 +9,11 @@ from typing import Any
 
 from ...batches import process
 from ...io import encode_png
-from ._measure import Case, Tell, Timed, Views, best_times, peaks
-from ._methods import NAMES, PRESETS, dual_pixel_cases, left_out, wide_cases
-from ._pairs import WIDE, dual_pixel_pair, shape, wide_pair
+from ._measure import Case, Tell, Timed, Views, best_times, median_ratio, peaks
+from ._methods import NAMES, PRESETS, dual_pixel_cases, grey_views, left_out, small_cases, wide_cases
+from ._pairs import WIDE, dual_pixel_pair, reduced, shape, wide_pair
 
-MEGAPIXELS, DISPARITIES = 3.0, 256  # of the stereo pair
+MEGAPIXELS, DISPARITIES = 3.0, 256  # of the stereo pair; the small pair has as many megapixels
 PROCESS_MEGAPIXELS = 1344 * 1008 / 1e6  # of the pair that whole processes read
 PROCESSES = ("dualpix disparity", "import cv2")
 
@@ -28,8 +28,11 @@ def compare_times(
     times, wide_times = best_times(cases, repeat, tell), best_times(wide, repeat, tell)
     sections = {}
     if "methods" in wanted:
+        small = small_cases(reduced(grey_views(views), min(MEGAPIXELS, largest)), threads)
+        small_times = best_times(small, repeat, lambda text: tell(f"small pair, {text}"))
         sections["methods"] = {
             "pair": {**_size(cases), "methods": _ratios(times, NAMES["5way"]), "left_out": left_out(views)},
+            "small pair": {**_size(small), "methods": _ratios(small_times, NAMES["5way"])},
             "stereo pair": {**_size(wide), "disparities": disparities, "methods": _ratios(wide_times, NAMES["hh"])},
             "whole process": whole_process(threads, largest, repeat, tell),
         }
@@ -51,7 +54,7 @@ def compare_memory(views: Views, threads: int, largest: float, tell: Tell) -> di
 def whole_process(threads: int, largest: float, repeat: int, tell: Tell) -> dict[str, Any]:
     """Best time of the command ``dualpix disparity`` from start to end, and of a Python that only imports OpenCV.
 
-    Both include the start of a process. NaN if a process failed.
+    Both include the start of a process. The ratio is the median of the rounds. NaN if a process failed.
     """
     views = dual_pixel_pair(min(PROCESS_MEGAPIXELS, largest), WIDE)
     seconds: dict[str, list[float]] = {name: [] for name in PROCESSES}
@@ -67,7 +70,9 @@ def whole_process(threads: int, largest: float, repeat: int, tell: Tell) -> dict
                 seconds[name].append(_time_of(command))
     best = {name: math.nan if any(map(math.isnan, each)) else min(each) for name, each in seconds.items()}
     height, width = views[0].shape
-    return {"width": width, "height": height, "seconds": best, "ratio": best[PROCESSES[0]] / best[PROCESSES[1]]}
+    failed = any(map(math.isnan, best.values()))
+    ratio = math.nan if failed else median_ratio(*(seconds[name] for name in PROCESSES))
+    return {"width": width, "height": height, "seconds": best, "runs": seconds, "ratio": ratio}
 
 
 def _time_of(command: list[str]) -> float:
@@ -93,10 +98,10 @@ def _size(cases: Mapping[str, Case]) -> dict[str, int]:
 
 
 def _ratios(times: Mapping[str, Timed], base: str) -> dict[str, dict[str, Any]]:
-    """Seconds of each method, of its best run and of all, and the ratio of the best ones to those of the base."""
-    whole = times[base].seconds
+    """Seconds of each method, of its best run and of all, and the median of the rounds' ratios to the base."""
+    whole = times[base].runs
     return {
-        name: {"seconds": timed.seconds, "ratio": timed.seconds / whole, "runs": list(timed.runs)}
+        name: {"seconds": timed.seconds, "ratio": median_ratio(timed.runs, whole), "runs": list(timed.runs)}
         for name, timed in times.items()
     }
 

@@ -16,6 +16,7 @@ from ...params import Params, preset
 from ...types import Map, Parabolas, Planes
 from ._measure import Tell, Views, in_turn
 from ._methods import COUNT, FIRST
+from ._roofline import roofline
 
 MULTIPLY_ADDS = 2e9  # enough to make the start of the threads negligible
 SHORT = 4  # rounds of the short runs for each round of the long ones
@@ -28,7 +29,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         planes = matched_planes(*views, params.photometry, threads)
 
     tell("cost kernel and multiply-adds")
-    cost, adding = _time_cost(planes, params, threads, repeat)
+    cost, encc, adding = _time_cost(planes, params, threads, repeat)
     tell("aggregation and copies")
     times = _time_aggregation(planes, params, threads, SHORT * repeat)
 
@@ -44,8 +45,10 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         "aggregation": 5 * size,  # alpha, beta, A, B, and the guide for the weights
         "robust aggregation": 6 * size,  # and d
     }
+    seconds = {**times, "cost": cost, "encc": encc}
     return {
         "limits": limits,
+        "roofline": roofline(seconds, planes.left.size, params.matching, params.paths, COUNT),
         "cost": {"multiply_adds": needed, **_against(cost, needed / limits["multiply_adds_per_second"])},
         **{name: _moving(moved[name], times[name], limits) for name in moved},
     }
@@ -55,15 +58,16 @@ def _match(planes: Planes, params: Params, threads: int) -> Parabolas:
     return local_parabolas(planes, Span(range(FIRST, FIRST + COUNT)), params.matching, threads)
 
 
-def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tuple[float, float]:
-    """Seconds of the cost kernel, and of MULTIPLY_ADDS with the best width of vectors."""
+def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tuple[float, float, float]:
+    """Seconds of the cost kernel, of encc, which comes after it, and of MULTIPLY_ADDS with the best vectors."""
     sums = {f"{n} lanes": partial(_core.multiply_adds, MULTIPLY_ADDS, n, threads) for n in (4, 8, 16)}
-    times = in_turn({"cost": partial(_match, planes, params, threads), **sums}, rounds)
-    return times["cost"], min(times[name] for name in sums)
+    both = partial(_match, planes, params.replace(subpixel="encc"), threads)
+    times = in_turn({"cost": partial(_match, planes, params, threads), "both": both, **sums}, rounds)
+    return times["cost"], times["both"] - times["cost"], min(times[name] for name in sums)
 
 
 def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, float]:
-    """Seconds of one pass of aggregation, plain and robust, of the edge weights, and of a copy of one map."""
+    """Seconds of one pass of aggregation, plain and robust, of edge weights, census and a copy of one map."""
     local, settings = _match(planes, params, threads), params.aggregation
     weights = edge_weights(planes.guide, settings, threads)
     A, B, target = (np.empty_like(local.A) for _ in range(3))
@@ -78,6 +82,7 @@ def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int)
         {
             "copy": lambda: _core.copy(planes.left, target, threads),
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
+            "census": lambda: _core.census(planes.left, target, threads),
             "aggregation": partial(run_pass, None),
             "robust aggregation": partial(run_pass, Parabolas(A, B).disparity()),
         },

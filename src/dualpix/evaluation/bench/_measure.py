@@ -1,8 +1,9 @@
 """How time and memory are measured: the best of several runs, and the peak of a process of its own."""
 
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from random import Random
+from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
@@ -50,6 +51,11 @@ class Timed(NamedTuple):
     seconds: float
     stages: dict[str, float] | None
     runs: tuple[float, ...]
+
+
+def median_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The median of the ratios of the rounds, from the seconds of two cases that ran in the same rounds."""
+    return median(a / b for a, b in zip(ours, theirs, strict=True))
 
 
 def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, Timed]:

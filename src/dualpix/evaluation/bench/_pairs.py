@@ -32,6 +32,19 @@ def given_or_simulated(left: Source | None, right: Source | None, megapixels: fl
     return pair.left, pair.right
 
 
+def reduced(views: Views, megapixels: float) -> Views:
+    """The views with no more than that many megapixels. A pixel is the mean of the area that it covers."""
+    import cv2
+
+    height, width = views[0].shape[:2]
+    shrunk = math.sqrt(1e6 * megapixels / (height * width))
+    if shrunk >= 1:
+        return views
+    size = max(round(shrunk * width), 1), max(round(shrunk * height), 1)
+    left, right = (np.asarray(cv2.resize(view, size, interpolation=cv2.INTER_AREA)) for view in views)
+    return left, right
+
+
 def dual_pixel_pair(megapixels: float, aspect: float = DUAL_PIXEL) -> Views:
     """Grey 8-bit views of about that size: a wave that passes through the plane in focus."""
     height, width = shape(megapixels, aspect)

@@ -7,22 +7,24 @@ from typing import Any
 from ...errors import OutputError
 from ._figure import Bar, Line, Shape, Words, png, svg
 from ._methods import COUNT, NAMES, PRESETS
+from ._panels import BARS, ROW, Panel, levels, limits, nothing, scale
+from ._roofline import WIDTH
+from ._roofline import panel as roofline_panel
 from ._text import threads
 
 FORMATS: dict[str, Callable[[list[Shape], int, int, str], bytes]] = {".svg": svg, ".png": png}
-SHOWN = ("methods", "scaling", "memory")  # sections that have panels
+SHOWN = ("methods", "scaling", "kernels", "memory")  # sections that have panels
 OURS = (*PRESETS, "stereo", "own SGM")
 COLOURS = ("first", "second", "third")
 PANEL = 430  # px, width of a panel
-BARS = 40  # px, height of a panel of bars without the bars
 LINES = 330  # px, height of a panel of lines
-ROW = 22  # px, height of a bar with its gap
 NAME, VALUE = 130, 60  # px, room for the names left of the bars and for the figures right of them
 AXES = (46, 88, PANEL - 20, LINES - 46)  # left, top, right, bottom of the axes in a panel of lines
-LABEL = "Bars of times and peak memory by method; lines of time and memory by disparities, megapixels and threads."
+LABEL = (
+    "Bars of times and peak memory by method; lines of time and memory by disparities, megapixels and threads; "
+    "the kernels under the roofline of the machine."
+)
 GAP = 24  # px, around every panel
-
-Panel = tuple[list[Shape], int]  # shapes, with the corner of the panel at the origin; and the height of the panel
 
 
 def check_plot(path: str, sections: Sequence[str]) -> None:
@@ -43,6 +45,10 @@ def encode_plot(path: str, record: Mapping[str, Any]) -> bytes:
             shapes += [_moved(shape, GAP + column * (PANEL + GAP), y) for shape in drawn]
         y += max(height for _, height in pair) + GAP
     width = GAP + min(len(panels), 2) * (PANEL + GAP)
+    if "kernels" in record:
+        drawn, height = roofline_panel(record["kernels"])
+        shapes += [_moved(shape, GAP, y) for shape in drawn]
+        y, width = y + height + GAP, WIDTH + 2 * GAP
     draw = next(encode for suffix, encode in FORMATS.items() if path.lower().endswith(suffix))
     return draw(shapes, width, y, LABEL)
 
@@ -76,7 +82,7 @@ def _panels(record: Mapping[str, Any]) -> Sequence[Panel]:
 def _bars(title: str, measured: Mapping[str, float], form: str) -> Panel:
     values = {name: value for name, value in measured.items() if math.isfinite(value)}
     if not values:
-        return _nothing(title)
+        return nothing(title)
     longest = (PANEL - NAME - VALUE) / max(values.values())
     shapes: list[Shape] = [Words(title, 0, 14, colour="ink")]
     for i, (name, value) in enumerate(values.items()):
@@ -87,22 +93,18 @@ def _bars(title: str, measured: Mapping[str, float], form: str) -> Panel:
     return shapes, BARS + ROW * len(values)
 
 
-def _nothing(title: str) -> Panel:
-    return [Words(title, 0, 14, colour="ink"), Words("could not be measured", 0, 34)], BARS + ROW
-
-
 def _lines(title: str, series: Mapping[str, Any], what: str) -> Panel:
     """Lines over logarithmic axes. A legend above them shows names and exponents."""
     left, top, right, bottom = AXES
     xs = sorted({x for each in series.values() for x in each["x"]})
     ys = [y for each in series.values() for y in each[what] if math.isfinite(y) and y > 0]
     if not ys:
-        return _nothing(title)
-    low, high = _limits(ys)
-    x_at = _scale(xs[0], xs[-1], left, right)
-    y_at = _scale(low, high, bottom, top)
+        return nothing(title)
+    low, high = limits(ys)
+    x_at = scale(xs[0], xs[-1], left, right)
+    y_at = scale(low, high, bottom, top)
     shapes: list[Shape] = [Words(title, 0, 14, colour="ink")]
-    for level in _levels(low, high):
+    for level in levels(low, high):
         shapes.append(Line([(left, y_at(level)), (right, y_at(level))], "rule"))
         shapes.append(Words(f"{level:g}", left - 6, y_at(level) + 4, "end"))
     shapes += [Words(f"{x:.3g}", x_at(x), bottom + 20, "middle") for x in xs]
@@ -114,31 +116,6 @@ def _lines(title: str, series: Mapping[str, Any], what: str) -> Panel:
         shapes.append(Line(points, colour, 2.5))
         shapes += [Bar(x - 3, y - 3, 6, 6, colour) for x, y in points]
     return shapes, LINES
-
-
-def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """A logarithmic scale from low..high to start..end. If low equals high, every value is in the middle."""
-    span = math.log(high / low)
-    return lambda value: start + (end - start) * (math.log(value / low) / span if span else 0.5)
-
-
-def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """The round numbers just below and just above all values."""
-    rounds = _rounds(min(values) / 2.6, max(values) * 2.6)
-    return max(r for r in rounds if r <= min(values)), min(r for r in rounds if r >= max(values))
-
-
-def _levels(low: float, high: float) -> list[float]:
-    """At most seven round numbers from low to high."""
-    rounds = _rounds(low, high)
-    return rounds if len(rounds) <= 7 else [r for r in rounds if f"{r:e}"[0] == "1"] or rounds[:: len(rounds) // 7 + 1]
-
-
-def _rounds(low: float, high: float) -> list[float]:
-    """All of 1, 2, 5, 10, 20 ... from low to high."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = (float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5))
-    return [value for value in found if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
 
 
 def _moved(shape: Shape, x: float, y: float) -> Shape:

@@ -48,7 +48,7 @@ def bench(
     threads : int, optional
         Number of threads; by default ``DUALPIX_THREADS``, else every core.
     repeat : int
-        The number of runs of each method. The best one counts.
+        The number of runs of each method. The best one counts, and the median of the ratios in one round.
     only : sequence of str
         The SECTIONS to measure; by default all.
     against : path, optional

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._measure import Case, Tell, Views, best_times, peaks
+from ._measure import Case, Tell, Views, best_times, median_ratio, peaks
 from ._methods import ours
 from ._pairs import WIDE, dual_pixel_pair, shape, wide_pair
 
@@ -67,7 +67,7 @@ def over_threads(views: Views, threads: int, repeat: int, tell: Tell) -> dict[st
     cases = {n: Case(partial(ours, preset="auto"), views, n) for n in numbers}
     times = best_times(cases, repeat, lambda text: tell(f"auto, threads {text}"))
     series = _series({n: timed.seconds for n, timed in times.items()})
-    return {**series, "speed_up": [times[1].seconds / seconds for seconds in series["seconds"]]}
+    return {**series, "speed_up": [median_ratio(times[1].runs, times[n].runs) for n in numbers]}
 
 
 def _disparity_cases(threads: int, size: float) -> dict[tuple[str, int], Case]:

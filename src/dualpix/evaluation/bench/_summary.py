@@ -6,7 +6,8 @@ from typing import Any
 from ...method.scales import passes_of
 from ...params import preset
 from ._comparison import PROCESSES
-from ._methods import COUNT, NAMES
+from ._measure import median_ratio
+from ._methods import COUNT, NAMES, grey
 from ._scaling import GROWTH
 
 LARGE = 3000, 5000  # px: a picture of several scales
@@ -24,19 +25,28 @@ def summary(measured: dict[str, Any]) -> dict[str, float]:
 
 def _of_methods(methods: dict[str, Any]) -> dict[str, float]:
     pair, wide, process = methods["pair"], methods["stereo pair"], methods["whole process"]
-    size = f"{wide['disparities']} disparities, {1e-6 * wide['width'] * wide['height']:.2g} MP"
-    hh, five = NAMES["hh"], NAMES["5way"]
+    small = methods["small pair"]
+    size = f"{wide['disparities']} disparities, {_megapixels(wide)} MP"
+    hh, five, three = NAMES["hh"], NAMES["5way"], NAMES["3way"]
     return {
         f"auto / {five}, {COUNT} disparities": _quotient(pair, "auto", five),
+        f"auto / {grey(five)}, {COUNT} disparities": _quotient(pair, "auto", grey(five)),
+        f"auto / {grey(three)}, {COUNT} disparities": _quotient(pair, "auto", grey(three)),
+        f"auto / {grey(five)}, {COUNT} disparities, {_megapixels(small)} MP": _quotient(small, "auto", five),
         f"dslr-a / {hh}, {COUNT} disparities": _quotient(pair, "dslr-a", hh),
         f"stereo / {hh}, one view, {size}": _quotient(wide, "stereo", hh),
         f"{' / '.join(PROCESSES)}, whole processes, {process['width']}x{process['height']}": process["ratio"],
     }
 
 
+def _megapixels(pair: dict[str, Any]) -> str:
+    return f"{1e-6 * pair['width'] * pair['height']:.2g}"
+
+
 def _quotient(pair: dict[str, Any], ours: str, theirs: str) -> float:
+    """The median of the rounds' ratios; NaN if the other method was left out."""
     methods = pair["methods"]
-    return float(methods[ours]["seconds"] / methods[theirs]["seconds"]) if theirs in methods else math.nan
+    return median_ratio(methods[ours]["runs"], methods[theirs]["runs"]) if theirs in methods else math.nan
 
 
 def _of_kernels(kernels: dict[str, Any]) -> dict[str, float]:

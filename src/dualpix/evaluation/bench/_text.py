@@ -37,7 +37,8 @@ def _title(record: dict[str, Any]) -> str:
     load = "" if record["load"] is None else f", load {record['load']:.1f} before"
     kind = {1: "grey", 3: "colour"}[pair["channels"]]
     return (
-        f"{what}: {pair['width']}x{pair['height']}, {kind}; {threads(record)}, best of {record['repeat']}\n"
+        f"{what}: {pair['width']}x{pair['height']}, {kind}; {threads(record)}, "
+        f"best of {record['repeat']}; ratios are medians of the rounds\n"
         f"{record['cpu']}{load}; dualpix {versions['dualpix']} {versions['dualpix code']}, OpenCV {versions['opencv']}"
     )
 
@@ -47,6 +48,8 @@ def _methods(section: dict[str, Any]) -> Iterator[str]:
     yield _times("method", pair, NAMES["5way"]) + "".join(
         f"\n{name}: left out, {why}" for name, why in pair["left_out"].items()
     )
+    small = section["small pair"]
+    yield _times(f"the same pair, grey, {small['width']}x{small['height']}", small, NAMES["5way"])
     yield _times(
         f"simulated stereo pair, {wide['width']}x{wide['height']}, {wide['disparities']} disparities", wide, NAMES["hh"]
     )
@@ -92,7 +95,7 @@ def _kernels(section: dict[str, Any]) -> Iterator[str]:
     limits = section["limits"]
     rows: Rows = [["kernel", "must do", "time, s", "bound, s", "time / bound"]]
     for name, each in section.items():
-        if name != "limits":
+        if name not in ("limits", "roofline"):
             task = (
                 f"{1e-9 * each['bytes']:.3f} GB" if "bytes" in each else f"{1e-9 * each['multiply_adds']:.1f} G mul-add"
             )
