@@ -9,30 +9,37 @@ namespace dualpix {
 
 namespace {
 
-constexpr int kRows = 64;                                 // of a band; half as many in small images
-constexpr int kColumns = 7 * kShorts;                     // of a tile
-constexpr int kMostHalf = 4, kMostSide = 2 * kMostHalf + 1;
-constexpr int kWide = 4 * kBytes;                         // columns of a tile and of the windows around it, and more
-constexpr int kMostAtOnce = 64;                           // disparities that are searched together
-constexpr int kCosts = kMostAtOnce + 2;                   // of a pixel: theirs and those of both neighbours
-constexpr int kBits = 24;                                 // of a census code
-constexpr int16_t kLowest = std::numeric_limits<int16_t>::min(), kNoKey = std::numeric_limits<int16_t>::max();
-constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+constexpr int kRows = 64;                // of a band; half as many in small images
+constexpr int kColumns = 7 * kShorts;    // of a tile
+constexpr int kMostHalf = 2, kMostSide = 2 * kMostHalf + 1;
+constexpr int kWide = 4 * kBytes;        // columns of a tile and of the windows around it, and more
+constexpr int kBits = 24;                // of a census code
+constexpr int kBeyond = kBits * kMostSide * kMostSide + 1;  // a cost higher than all others
 static_assert(kColumns + 2 * kMostHalf <= kWide, "windows do not fit");
+static_assert(kBits * kMostSide <= 127, "the sum of a row of a window, and its change, must fit into a byte");
+
+// Disparities are searched in blocks of up to kMostAtOnce. A minimum in a block has a key, which sorts by cost and
+// disparity: (cost << kShift) + number - 2^15. The last key has a cost that no minimum has.
+constexpr int kShift = 6, kMostAtOnce = 1 << kShift;
+constexpr int16_t kLowest = std::numeric_limits<int16_t>::min(), kNoKey = std::numeric_limits<int16_t>::max();
+constexpr int kNoCost = 0xffff >> kShift;
+static_assert(kBeyond < kNoCost, "keys do not fit into 16 bits");
+
+constexpr int kCosts = kMostAtOnce + 2;  // of a pixel in a block: those of both neighbours, too
+constexpr int kStride = kShorts + kColumns + kShorts;
+typedef uint8_t Bits[kWide + kBytes];
+typedef uint8_t Along[kColumns];
+typedef int16_t Costs[kStride];  // of a row of a tile, between two margins of kBeyond
 
 struct Part {
   int x0, x1, y0, y1;
 };
 
-// Some neighbouring disparities: the candidates first .. first + count - 1 (1 is the second disparity), which are
-// numbered from 1 in the block. 0 and count + 1 are their neighbours.
+// Some neighbouring disparities, the candidates first .. first + count - 1. Disparity 0 of all is none, so first >= 1.
+// Their costs are number 1 .. count; number 0 and count + 1 are their neighbours.
 struct Block {
-  int first, count, shift;  // a key is (cost << shift) + number
+  int first, count;
 };
-
-// Bits in a cost are at most 24 side^2, and 16 bits hold the key. A cost beyond the image is higher than all others.
-int shift_of(int side) { return side <= 5 ? 6 : 5; }
-int row_beyond(int side) { return kBits * side + 1; }
 
 // The codes of some rows, in three planes of bytes. Zeros on both sides stand for the outside of the image.
 struct Codes {
@@ -41,11 +48,6 @@ struct Codes {
   int stride;
   std::vector<uint8_t> bytes;
 };
-
-typedef uint8_t vbyte_half __attribute__((vector_size(2 * kLanes)));
-typedef uint8_t Bits[kWide + kBytes];
-typedef uint8_t Along[kColumns];
-typedef int16_t Costs[kColumns + 2 * kShorts];
 
 // What one thread needs for a band of rows. Its tiles follow one another, so that the winners of the right image are
 // complete.
@@ -97,7 +99,8 @@ DUALPIX_INLINE void compare(const Line& line, int number, uint8_t* bits) {
   const int start = std::min(std::max(line.start - number, -kWide), line.w);
   for (int x = 0; x < kWide; x += kBytes) {
     vbyte differ[3];
-    for (int p = 0; p < 3; ++p) differ[p] = load_as<vbyte>(line.left[p] + x) ^ load_as<vbyte>(line.right[p] + start + x);
+    for (int p = 0; p < 3; ++p)
+      differ[p] = load_as<vbyte>(line.left[p] + x) ^ load_as<vbyte>(line.right[p] + start + x);
     store_as(bits + x, count_bits(differ[0], differ[1], differ[2]));
   }
   for (int x = 0; x < line.before; ++x) bits[x] = bits[line.before];
@@ -106,27 +109,27 @@ DUALPIX_INLINE void compare(const Line& line, int number, uint8_t* bits) {
 
 // The sums of 2 H + 1 neighbours replace those of the row that leaves the window, and the cost changes by as much.
 template <int H>
-DUALPIX_INLINE void move_down(const Line& line, const uint8_t* bits, uint8_t* along, int16_t* cost) {
-  auto wide = [](vbyte_half v) __attribute__((always_inline)) { return __builtin_convertvector(v, vshort); };
+DUALPIX_INLINE void move_down(const uint8_t* bits, int columns, uint8_t* along, int16_t* cost) {
+  typedef uint8_t bytes __attribute__((vector_size(kShorts)));
+  typedef int8_t change __attribute__((vector_size(kShorts)));
   for (int x = 0; x < kColumns; x += kShorts) {
-    vbyte_half sum = load_as<vbyte_half>(bits + x);
-    for (int k = 1; k <= 2 * H; ++k) sum += load_as<vbyte_half>(bits + x + k);
-    for (int k = line.columns - x; k < kShorts; ++k) sum[std::max(k, 0)] = row_beyond(2 * H + 1);
-    store_as(cost + x, load_as<vshort>(cost + x) + (wide(sum) - wide(load_as<vbyte_half>(along + x))));
+    bytes sum = load_as<bytes>(bits + x);
+    for (int k = 1; k <= 2 * H; ++k) sum += load_as<bytes>(bits + x + k);
+    const vshort more = __builtin_convertvector((change)(sum - load_as<bytes>(along + x)), vshort);
+    store_as(cost + x, load_as<vshort>(cost + x) + more);
     store_as(along + x, sum);
   }
+  for (int x = columns; x < kColumns; ++x) cost[x] = kBeyond;
 }
 
 DUALPIX_CLONES void add_row(const Line& line, int half, int costs, Bits* bits, Along* along, Costs* cost) {
   for (int i = 0; i < costs; ++i) compare(line, i, bits[i]);
   auto move = [&](auto H) __attribute__((always_inline)) {
-    for (int i = 0; i < costs; ++i) move_down<H>(line, bits[i], along[i], cost[i] + kShorts);
+    for (int i = 0; i < costs; ++i) move_down<H>(bits[i], line.columns, along[i], cost[i] + kShorts);
   };
   switch (half) {
     case 0: return move(std::integral_constant<int, 0>());
     case 1: return move(std::integral_constant<int, 1>());
-    case 2: return move(std::integral_constant<int, 2>());
-    case 3: return move(std::integral_constant<int, 3>());
     default: return move(std::integral_constant<int, kMostHalf>());
   }
 }
@@ -141,33 +144,42 @@ DUALPIX_INLINE void lowest(const Costs* cost, int x, const Block& block, vshort*
   for (int i = 1; i <= block.count; ++i) {
     const vshort after = load_as<vshort>(cost[i + 1] + x);
     const vshort minimum = (at <= before) & (at < after);
-    vshort value = minimum ? (at << block.shift) + (int16_t)(kLowest + i - 1) : vshort{} + kNoKey;
+    vshort value = minimum ? (at << kShift) + (int16_t)(kLowest + i - 1) : vshort{} + kNoKey;
     for (int k = 0; k < K; ++k) sort(key[k], value);
     before = at;
     at = after;
   }
 }
 
-// A candidate as one number, which sorts by cost and disparity: these two and the rises to both sides.
-DUALPIX_INLINE int64_t candidate(const Costs* cost, int x, const Block& block, int16_t key) {
-  if (key == kNoKey) return kNone;
-  const int value = key - kLowest, i = (value & ((1 << block.shift) - 1)) + 1, at = value >> block.shift;
-  const int l = cost[i - 1][x] - at, r = cost[i + 1][x] - at;
-  return (int64_t)at << 48 | (int64_t)(block.first + i - 1) << 32 | (int64_t)l << 16 | (int64_t)r;
+// Candidates of kShorts pixels as one number each, which sorts by cost and disparity: these two and the costs on both
+// sides, in 16 bits each.
+DUALPIX_INLINE void look_up(const Costs* cost, int x, const Block& block, vshort key, int64_t* candidates) {
+  const vword value = (vword)key ^ (uint16_t)kLowest, numbers = value & (uint16_t)(kMostAtOnce - 1);
+  uint16_t at[kShorts], number[kShorts], before[kShorts], after[kShorts];
+  store_as(at, value >> kShift);
+  store_as(number, numbers);
+  for (int i = 0; i < kShorts; ++i) {
+    before[i] = (uint16_t)cost[number[i]][x + i];
+    after[i] = (uint16_t)cost[number[i] + 2][x + i];
+  }
+  for (int i = 0; i < kShorts; ++i) {
+    const uint32_t first = (uint32_t)at[i] << 16 | (uint32_t)(number[i] + block.first);
+    const uint32_t second = (uint32_t)before[i] << 16 | after[i];
+    candidates[i] = (int64_t)((uint64_t)first << 32 | second);
+  }
 }
 
 // The lowest K of two sorted lists of K: the lesser of a(k) and b(K - 1 - k), which are sorted again.
 template <int K>
-DUALPIX_INLINE void merge(const int64_t (*others)[kShorts], int x, int64_t* best) {
+DUALPIX_INLINE void merge(const int64_t (*others)[kShorts], int i, int64_t* best) {
   vlong a[K];
   for (int k = 0; k < K; ++k) {
-    a[k] = load_as<vlong>(best + k * kColumns + x);
-    vlong b = load_as<vlong>(others[K - 1 - k] + x % kShorts);
-    sort(a[k], b);
+    vlong b = load_as<vlong>(others[K - 1 - k] + i);
+    sort(a[k] = load_as<vlong>(best + k * kColumns + i), b);
   }
   for (int round = 0; round < K; ++round)
     for (int k = round % 2; k + 1 < K; k += 2) sort(a[k], a[k + 1]);
-  for (int k = 0; k < K; ++k) store_as(best + k * kColumns + x, a[k]);
+  for (int k = 0; k < K; ++k) store_as(best + k * kColumns + i, a[k]);
 }
 
 DUALPIX_CLONES void meet_left(int kept, const Costs* cost, const Block& block, int columns, int64_t* best) {
@@ -176,9 +188,8 @@ DUALPIX_CLONES void meet_left(int kept, const Costs* cost, const Block& block, i
       vshort key[K];
       lowest<K>(cost, x + kShorts, block, key);
       int64_t found[K][kShorts];
-      for (int k = 0; k < K; ++k)
-        for (int i = 0; i < kShorts; ++i) found[k][i] = candidate(cost, x + kShorts + i, block, key[k][i]);
-      for (int i = 0; i < kShorts; i += kLongs) merge<K>(found, x + i, best);
+      for (int k = 0; k < K; ++k) look_up(cost, x + kShorts, block, key[k], found[k]);
+      for (int i = 0; i < kShorts; i += kLongs) merge<K>(found, i, best + x);
     }
   });
 }
@@ -187,21 +198,21 @@ DUALPIX_CLONES void meet_left(int kept, const Costs* cost, const Block& block, i
 DUALPIX_CLONES void meet_right(const Costs* cost, const Block& block, int16_t* keys) {
   for (int x = 0; x < kColumns + block.count; x += kShorts) {
     vshort key = vshort{} + kNoKey;
-    const int begin = std::max(1, block.count - x - kShorts + 1), end = std::min(block.count, block.count - x + kColumns - 1);
-    for (int i = begin; i <= end; ++i) {
+    const int last = block.count - x + kColumns - 1;  // whose column is still one of the tile
+    for (int i = std::max(1, block.count - x - kShorts + 1); i <= std::min(block.count, last); ++i) {
       const vshort at = load_as<vshort>(cost[i] + kShorts + x - (block.count - i));
-      vshort value = (at << block.shift) + (int16_t)(kLowest + i - 1);
+      vshort value = (at << kShift) + (int16_t)(kLowest + i - 1);
       sort(key, value);
     }
     store_as(keys + x, key);
   }
 }
 
-DUALPIX_CLONES void keep_right(const int16_t* keys, int n, int shift, float d, int16_t* best, float* winner) {
+DUALPIX_CLONES void keep_right(const int16_t* keys, int n, float d, int16_t* best, float* winner) {
   for (int x = 0; x < n; ++x) {
-    const int value = keys[x] - kLowest, cost = value >> shift;
+    const int value = keys[x] - kLowest, cost = value >> kShift;
     const bool wins = cost < best[x];
-    winner[x] = wins ? d + (float)(value & ((1 << shift) - 1)) : winner[x];
+    winner[x] = wins ? d + (float)(value & (kMostAtOnce - 1)) : winner[x];
     best[x] = wins ? (int16_t)cost : best[x];
   }
 }
@@ -216,7 +227,7 @@ void search_row(const Found& found, int w, const Part& t, int y, const Search& o
   const int d = o.first + block.first, x = t.x0 - (d + block.count - 1);
   const int x0 = std::max(x, 0), x1 = std::min(x + t.x1 - t.x0 + block.count - 1, w);
   if (x0 < x1)
-    keep_right(keys + x0 - x, x1 - x0, block.shift, (float)d, &band.right_cost[(size_t)(y - t.y0) * w + x0],
+    keep_right(keys + x0 - x, x1 - x0, (float)d, &band.right_cost[(size_t)(y - t.y0) * w + x0],
                found.right_winner + (size_t)y * w + x0);
 }
 
@@ -224,7 +235,7 @@ void search_block(const Found& found, int h, int w, const Part& t, const Search&
   const int half = o.window.half, side = 2 * half + 1, top = std::max(t.y0 - half, 0);
   std::fill_n(&band.along[0][0][0], sizeof band.along, 0);
   for (Costs& cost : band.cost) {
-    std::fill_n(cost, kColumns + 2 * kShorts, (int16_t)(side * row_beyond(side)));
+    std::fill_n(cost, kStride, (int16_t)kBeyond);
     std::fill_n(cost + kShorts, kColumns, 0);
   }
   Line line = {};
@@ -245,15 +256,15 @@ void search_block(const Found& found, int h, int w, const Part& t, const Search&
 }
 
 // Costs are means over the window, curvatures halves of the mean rises.
-DUALPIX_CLONES void write_row(const int64_t* best, int n, float scale, float first, Minimum minimum, float* cost,
-                              float* disparity, float* curvature) {
+DUALPIX_CLONES void write_row(const int64_t* best, int n, float scale, float first, Minimum minimum,
+                              float* cost, float* disparity, float* curvature) {
   for (int x = 0; x < n; ++x) {
-    const bool none = best[x] == kNone;
-    const int i = (int)(best[x] >> 32) & 0xffff, l = (int)(best[x] >> 16) & 0xffff, r = (int)best[x] & 0xffff;
+    const int at = (int)(best[x] >> 48), i = (int)(best[x] >> 32) & 0xffff;
+    const int l = ((int)(best[x] >> 16) & 0xffff) - at, r = ((int)best[x] & 0xffff) - at;
     const float offset = minimum == Minimum::whole ? 0.0f : 0.5f * (float)(l - r) / (float)(l + r);
-    cost[x] = none ? kNoCandidate : scale * (float)(int)(best[x] >> 48);
-    disparity[x] = none ? 0.0f : first + (float)i + offset;
-    curvature[x] = none ? 0.0f : 0.5f * scale * (float)(l + r);
+    cost[x] = at >= kNoCost ? kNoCandidate : scale * (float)at;
+    disparity[x] = at >= kNoCost ? 0.0f : first + (float)i + offset;
+    curvature[x] = at >= kNoCost ? 0.0f : 0.5f * scale * (float)(l + r);
   }
 }
 
@@ -270,7 +281,7 @@ void write_tile(const Band& band, const Found& found, int h, int w, const Part& 
 
 void search_band(const float* left, const float* right, const Found& found, int h, int w, int y0, int y1,
                  const Search& o, Band& band) {
-  const int half = o.window.half, top = std::max(y0 - half, 0), at_once = 1 << shift_of(2 * half + 1);
+  const int half = o.window.half, top = std::max(y0 - half, 0);
   for (int y = top; y < std::min(y1 + half, h); ++y)
     for (auto [view, codes] : {std::make_pair(left, &band.left), std::make_pair(right, &band.right)})
       split(view + (size_t)y * w, w, codes->row(y - top, 0), codes->row(y - top, 1), codes->row(y - top, 2));
@@ -278,9 +289,9 @@ void search_band(const float* left, const float* right, const Found& found, int 
   std::fill_n(found.right_winner + (size_t)y0 * w, (size_t)(y1 - y0) * w, std::numeric_limits<float>::quiet_NaN());
   for (int x0 = 0; x0 < w; x0 += kColumns) {
     const Part tile = {x0, std::min(x0 + kColumns, w), y0, y1};
-    std::fill(band.best.begin(), band.best.end(), kNone);
-    for (int first = 1; first < o.count - 1; first += at_once)
-      search_block(found, h, w, tile, o, {first, std::min(at_once, o.count - 1 - first), shift_of(2 * half + 1)}, band);
+    std::fill(band.best.begin(), band.best.end(), std::numeric_limits<int64_t>::max());
+    for (int first = 1; first < o.count - 1; first += kMostAtOnce)
+      search_block(found, h, w, tile, o, {first, std::min(kMostAtOnce, o.count - 1 - first)}, band);
     write_tile(band, found, h, w, tile, o);
   }
 }

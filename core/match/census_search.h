@@ -5,7 +5,7 @@
 
 namespace dualpix {
 
-// True if the cost is census, the window a box of up to 9 x 9 pixels, and there are fewer than 2^16 disparities.
+// True if the cost is census, the window a box of up to 5 x 5 pixels, and there are fewer than 2^15 disparities.
 bool in_whole_numbers(const Search& options);
 
 // What find_candidates does, for options that are in_whole_numbers.
