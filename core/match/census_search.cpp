@@ -19,7 +19,7 @@ static_assert(kColumns + 2 * kMostHalf <= kWide, "windows do not fit");
 static_assert(kBits * kMostSide <= 127, "the sum of a row of a window, and its change, must fit into a byte");
 
 // Disparities are searched in blocks of up to kMostAtOnce. A minimum in a block has a key, which sorts by cost and
-// disparity: (cost << kShift) + number - 2^15. The last key has a cost that no minimum has.
+// disparity: (cost << kShift) + number - 1 - 2^15. The last key has a cost that no minimum has.
 constexpr int kShift = 6, kMostAtOnce = 1 << kShift;
 constexpr int16_t kLowest = std::numeric_limits<int16_t>::min(), kNoKey = std::numeric_limits<int16_t>::max();
 constexpr int kNoCost = 0xffff >> kShift;
@@ -136,6 +136,10 @@ DUALPIX_CLONES void add_row(const Line& line, int half, int costs, Bits* bits, A
 
 // ---- the minima ------------------------------------------------------------------------------------
 
+DUALPIX_INLINE vshort key_of(vshort cost, int number) {
+  return (vshort)(((vword)cost << kShift) + (uint16_t)(number - 1 + kLowest));  // may wrap around
+}
+
 // The K lowest minima of kShorts pixels in a block, as keys: cost[i] is that of disparity number i.
 template <int K>
 DUALPIX_INLINE void lowest(const Costs* cost, int x, const Block& block, vshort* key) {
@@ -144,7 +148,7 @@ DUALPIX_INLINE void lowest(const Costs* cost, int x, const Block& block, vshort*
   for (int i = 1; i <= block.count; ++i) {
     const vshort after = load_as<vshort>(cost[i + 1] + x);
     const vshort minimum = (at <= before) & (at < after);
-    vshort value = minimum ? (at << kShift) + (int16_t)(kLowest + i - 1) : vshort{} + kNoKey;
+    vshort value = minimum ? key_of(at, i) : vshort{} + kNoKey;
     for (int k = 0; k < K; ++k) sort(key[k], value);
     before = at;
     at = after;
@@ -201,7 +205,7 @@ DUALPIX_CLONES void meet_right(const Costs* cost, const Block& block, int16_t* k
     const int last = block.count - x + kColumns - 1;  // whose column is still one of the tile
     for (int i = std::max(1, block.count - x - kShorts + 1); i <= std::min(block.count, last); ++i) {
       const vshort at = load_as<vshort>(cost[i] + kShorts + x - (block.count - i));
-      vshort value = (at << kShift) + (int16_t)(kLowest + i - 1);
+      vshort value = key_of(at, i);
       sort(key, value);
     }
     store_as(keys + x, key);
