@@ -27,7 +27,7 @@ static_assert(kBeyond < kNoCost, "keys do not fit into 16 bits");
 
 constexpr int kCosts = kMostAtOnce + 2;  // of a pixel in a block: those of both neighbours, too
 constexpr int kStride = kShorts + kColumns + kShorts;
-typedef uint8_t Bits[kWide + kBytes];
+typedef uint8_t Bits[kWide];
 typedef uint8_t Along[kColumns];
 typedef int16_t Costs[kStride];  // of a row of a tile, between two margins of kBeyond
 
@@ -35,8 +35,8 @@ struct Part {
   int x0, x1, y0, y1;
 };
 
-// Some neighbouring disparities, the candidates first .. first + count - 1. Disparity 0 of all is none, so first >= 1.
-// Their costs are number 1 .. count; number 0 and count + 1 are their neighbours.
+// Some neighbouring disparities of the search: first .. first + count - 1, counted from 0. Their costs have the numbers
+// 1 .. count; 0 and count + 1 are those of their neighbours.
 struct Block {
   int first, count;
 };
@@ -59,7 +59,7 @@ struct Band {
   Bits bits[kCosts];                 // different bits of a row of pixels
   Along along[kMostSide][kCosts];    // their sums along x, of the last rows
   Costs cost[kCosts];                // the sums of these, between two margins that are higher than all others
-  std::vector<int64_t> best;         // of every row and rank: cost, disparity and rises, 16 bits each
+  std::vector<int64_t> best;         // of every row and rank: see look_up
   std::vector<int16_t> right_cost;
 };
 
