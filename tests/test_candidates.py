@@ -251,6 +251,54 @@ def test_candidates_of_the_windows_in_use(cost, taps, minimum):
         np.testing.assert_allclose(plane[:, clear], wanted[:3, clear], rtol=1e-3, atol=1e-3)
 
 
+# Boxes whose sums are exact. Those of up to five pixels a side are counted in whole numbers of 8 and 16 bits.
+BOXES = {side: [1.0] * (side // 2 + 1) for side in (1, 3, 5, 7)}
+
+
+@pytest.mark.parametrize("taps", BOXES.values(), ids=map(str, BOXES))
+@pytest.mark.parametrize("shape", [*SHAPES, (70, 112), (34, 116), (6, 231)])
+def test_census_over_boxes_of_any_size(shape, taps):
+    compare(*noise(2, *shape, high=8), range(-3, 8), cost="census", taps=taps)
+
+
+@pytest.mark.parametrize("side", [5, 7])
+@pytest.mark.parametrize(
+    "disparities",
+    [
+        *[range(count) for count in (3, 33, 34, 35, 65, 66, 67, 68, 130)],
+        *[range(-70, 71), range(-4, -1), range(150, 240), range(-240, -150), range(300, 400), range(-5000, -4900)],
+        range(2**20 - 3, 2**20),
+    ],
+)
+def test_census_over_boxes_of_any_range(disparities, side):
+    """The views are 230 px wide: some of these reach beyond them, some miss them."""
+    compare(*noise(2, 9, 230, high=40), disparities, 6, cost="census", taps=BOXES[side])
+
+
+@pytest.mark.parametrize("kept", range(1, 7))
+@pytest.mark.parametrize("minimum", MINIMA)
+def test_any_number_of_candidates_over_boxes(kept, minimum):
+    found = compare(*noise(2, 20, 230), range(-4, 140), kept, minimum, "census", BOXES[5])
+    assert (found[0][kept - 1] < oracle.NO_CANDIDATE).mean() > 0.5
+
+
+@pytest.mark.parametrize("side", BOXES)
+def test_the_greatest_number_of_bits(side):
+    """Where all bits of a window differ, the sum is the highest that there can be."""
+    left, right = np.zeros((12, 150)), np.full((12, 150), 2.0**24 - 1)
+    right[:, ::31] = 0
+    disparities = range(-70, 71)
+    with patch(f"{__name__}.census", lambda codes: codes):
+        views = left.astype(np.float32), right.astype(np.float32)
+        *found, winners = find(*views, disparities, 2, "whole", "census", BOXES[side])
+    codes = left.astype(int), right.astype(int)
+    C = np.stack([reference.smooth(reference.hamming_distance(*codes, d), np.ones(side), "edge") for d in disparities])
+    assert C.max() == 24 * side**2
+    for plane, wanted in zip(found, oracle.candidates(C, disparities, "whole", 2), strict=True):
+        np.testing.assert_array_equal(plane, wanted)
+    np.testing.assert_array_equal(winners, oracle.right_winners(C, disparities))
+
+
 def test_values_that_are_no_intensities_do_no_harm():
     left, right = noise(2, 33, 120)
     left[4, 20], right[2, 11], left[30, 99], right[9, 50] = NAN, np.inf, -np.inf, 1e30

@@ -24,6 +24,12 @@ constexpr int kLanes = 8;
 typedef float vfloat __attribute__((vector_size(4 * kLanes)));
 typedef int32_t vint __attribute__((vector_size(4 * kLanes)));
 typedef uint32_t vuint __attribute__((vector_size(4 * kLanes)));  // for sums that may wrap around
+// Vectors of the same size of small whole numbers.
+typedef uint8_t vbyte __attribute__((vector_size(4 * kLanes)));
+typedef int16_t vshort __attribute__((vector_size(4 * kLanes)));
+typedef uint16_t vword __attribute__((vector_size(4 * kLanes)));
+typedef int64_t vlong __attribute__((vector_size(4 * kLanes)));
+constexpr int kShorts = 2 * kLanes, kBytes = 4 * kLanes, kLongs = kLanes / 2;
 
 DUALPIX_INLINE vfloat splat(float s) { return vfloat{} + s; }
 
@@ -34,6 +40,19 @@ DUALPIX_INLINE vfloat load(const float* p) {
 }
 
 DUALPIX_INLINE void store(float* p, vfloat v) { __builtin_memcpy(p, &v, sizeof v); }
+
+// Any vector V, from and to numbers of any type.
+template <class V, class T>
+DUALPIX_INLINE V load_as(const T* p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <class V, class T>
+DUALPIX_INLINE void store_as(T* p, V v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
 
 // Loads the first n lanes, 1 <= n <= kLanes. The others are zero.
 DUALPIX_INLINE vfloat load(const float* p, int n) {
@@ -53,6 +72,14 @@ DUALPIX_INLINE vfloat select(vint mask, vfloat yes, vfloat no) { return mask ? y
 DUALPIX_INLINE vfloat max(vfloat a, vfloat b) { return select(a > b, a, b); }
 
 DUALPIX_INLINE vfloat min(vfloat a, vfloat b) { return select(a < b, a, b); }
+
+// a becomes the lesser and b the greater of the two.
+template <class V>
+DUALPIX_INLINE void sort(V& a, V& b) {
+  const V lesser = a < b ? a : b;
+  b = a < b ? b : a;
+  a = lesser;
+}
 
 // 2^x for x < 127, relative error 3e-7. For x < -126 the result is 2^-126.
 DUALPIX_INLINE vfloat exp2(vfloat x) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/parallel.h"
+#include "match/census_search.h"
 
 namespace dualpix {
 
@@ -38,8 +39,6 @@ struct Band {
 struct Part {
   int x0, x1, y0, y1;
 };
-
-typedef int64_t vlong __attribute__((vector_size(4 * kLanes)));
 
 DUALPIX_INLINE bool any(vint mask) {
   const vlong pairs = (vlong)mask;
@@ -155,6 +154,7 @@ void write_tile(const Band& band, const Found& found, int h, int w, const Part& 
 
 void find_candidates(const float* left, const float* right, const Found& found, int h, int w, const Search& options,
                      int threads) {
+  if (in_whole_numbers(options)) return find_in_whole_numbers(left, right, found, h, w, options, threads);
   const int rows = h / (2 * kBandRows) < threads ? kBandRows / 2 : kBandRows;
   parallel_for((h + rows - 1) / rows, threads, [&] { return Band(options, w); }, [&](int i, Band& band) {
     const int y0 = i * rows, y1 = std::min(y0 + rows, h);
