@@ -185,11 +185,11 @@ HOSTILE = [
 
 
 def test_characters_that_latex_lacks_are_named_by_number():
-    text = latex_table(compared([[1.0]] * 4, names=["Šířky", "深", "ą\a", "a--b"]))
+    text = latex_table(compared([[1.0]] * 4, names=["Šířky", "深", "ą\a", "a--b?`''"]))
     assert "{}Šířky & " in text
     assert "{}[U+6DF1] & " in text
     assert "{}[U+0105][U+0007] & " in text
-    assert "{}a-{}b & " in text.replace("-{}-", "-{}")
+    assert "{}a-{}-b?{}`{}'{}' & " in text
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")

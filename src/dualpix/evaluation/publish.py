@@ -94,6 +94,7 @@ def _latex(comparison: Comparison, protocol: str) -> str:
             r"\begin{table}",
             r"  \centering",
             rf"  \caption{{{_for_latex(_caption(comparison, protocol))}{_mark(rows, DAGGER + ': ')}}}",
+            r"  \medskip",
             rf"  \begin{{tabular}}{{l{'r' * len(heads)}}}",
             r"    \hline",
             "    " + " & ".join(["method", *map(_for_latex, heads)]) + r" \\",
@@ -108,9 +109,9 @@ def _latex(comparison: Comparison, protocol: str) -> str:
 
 
 def _for_latex(text: str) -> str:
-    """The text as LaTeX prints it: nothing in it is a command, and two hyphens are no dash."""
+    """The text as LaTeX prints it: nothing in it is a command, and -- or '' are not drawn as one sign."""
     one_line = " ".join(text.split())
-    return re.sub("-(?=-)", "-{}", "".join(map(_typeset, one_line)))
+    return re.sub(r"([-?!`'])(?=[-`'])", r"\1{}", "".join(map(_typeset, one_line)))
 
 
 def _typeset(c: str) -> str:
