@@ -94,7 +94,7 @@ def _latex(comparison: Comparison, protocol: str) -> str:
             r"\begin{table}",
             r"  \centering",
             rf"  \caption{{{_for_latex(_caption(comparison, protocol))}{_mark(rows, DAGGER + ': ')}}}",
-            r"  \medskip",
+            r"  \medskip\footnotesize\setlength{\tabcolsep}{2.5pt}",  # ten columns fit on a page
             rf"  \begin{{tabular}}{{l{'r' * len(heads)}}}",
             r"    \hline",
             "    " + " & ".join(["method", *map(_for_latex, heads)]) + r" \\",
