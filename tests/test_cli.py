@@ -761,6 +761,12 @@ def test_a_filter_that_overshoots_the_range_does_not_spoil_a_kitti_png(folder, s
         ("name it by truth_kind= or a column truth_kind", "name it by --truth-kind or a column truth_kind"),
         ("mask=x/*.png: matches no file", "--mask x/*.png: matches no file"),
         ("give another folder as cache=", "give another folder as --cache"),
+        (
+            "exchanged in the map, give first=right, else first=left",
+            "exchanged in the map, give --first right, else --first left",
+        ),
+        ("leave out linear=True", "leave out --linear"),
+        ("give layout=side-by-side or top-bottom", "give --layout side-by-side or top-bottom"),
         ("/home/left=1/force=True.png: no such file", "/home/left=1/force=True.png: no such file"),
     ],
 )

@@ -60,6 +60,26 @@ def test_inner_functions_are_told_their_threads(name):
             assert "threads" not in {each.arg for each in (*plain, *named)}, node.name
 
 
+WITH_OPTIONS = (  # how texts begin that may name an option
+    "--ratio: ",  # a variable of a style sheet
+    "not run: give --method ",  # a cell of the tables that dualpix reproduce prints
+    " --nthreads 1 ",  # of a command of Dask
+    "# Parameters\n",  # docs/parameters.md
+)
+
+
+@pytest.mark.parametrize("path", [each for each in MODULES if "cli" not in each.parts], ids=name_of)
+def test_messages_name_keywords_not_options(path):
+    """A caller in Python knows keywords. `cli/say.py` turns them into options. A whole command line may be named."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            text = re.sub(r"(dualpix|dask) [a-z]+ --.*", "", node.value)
+            is_message = " " in text and not text.startswith(WITH_OPTIONS)
+            assert not is_message or not re.search(r"(?<![\w-])--[a-z]", text), f"line {node.lineno}: {text}"
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob(".github/workflows/*.yml")), ids=lambda path: path.name)
 def test_workflows_only_call_make(path):
     commands = re.findall(r"^\s*- run: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)

@@ -261,7 +261,7 @@ def test_vignetting_tells_the_sides(write, first):
     assert np.abs(found.left * (WHITE - BLACK) - grey(left)).max() < 0.01
     (note,) = read_one(path).notes
     assert "measured on phones only" in note
-    assert f"give --first {'right' if first == 'left' else 'left'}" in note
+    assert f"give first={'right' if first == 'left' else 'left'}" in note
 
 
 def test_without_vignetting_nothing_is_assumed_in_silence(write):

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import dualpix
+from test_app_browser import AXE
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
 ROOT = Path(__file__).parents[1]
 WIDE = ("index", "parameters", "derivations", "api", "scoring", "gallery", "networks", "own-data")
+SERIOUS = ("serious", "critical")
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
 
@@ -119,6 +121,25 @@ def test_pages_fit_the_screen(site, page):
     page.goto((site / "derivations.html").as_uri())
     assert page.locator(".math math").first.bounding_box()["height"] > 10  # drawn, not shown as text
     assert page.troubles == []
+
+
+@pytest.mark.parametrize(
+    ("page", "scheme"),
+    [(DESKTOP, "light"), (PHONE, "light"), (DESKTOP, "dark")],
+    ids=["desktop", "phone", "dark"],
+    indirect=["page"],
+)
+def test_axe_finds_nothing_serious(site, page, scheme):
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there: npm pack axe-core, unpacked to .venv/axe-core")
+    page.emulate_media(color_scheme=scheme)
+    for name in ("index", "parameters", "derivations", "networks", "own-data", "python"):
+        page.goto((site / f"{name}.html").as_uri())
+        page.wait_for_selector("article h1")
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations)")
+        serious = {each["id"]: [node["html"] for node in each["nodes"]] for each in found if each["impact"] in SERIOUS}
+        assert serious == {}, name
 
 
 @pytest.mark.parametrize("page", [DESKTOP], ids=["desktop"], indirect=True)

@@ -1,6 +1,9 @@
 """How certain a ranking is, and the tables for papers that show it."""
 
 import re
+import shutil
+import subprocess
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -164,6 +167,47 @@ def test_a_name_is_no_option_of_the_line_before():
     text = latex_table(compared([[1.0, 2.0]] * 3, names=["*", "[1pt]", "a"]))
     rows = [line.strip() for line in text.splitlines() if line.endswith(r"\\")][1:]
     assert sorted(row.split(" & ")[0] for row in rows) == ["{}*", "{}[1pt]", "{}a"]
+
+
+HOSTILE = [
+    *("_ & % # $", r"\ { } ~ ^", "* and [", "[1pt]", r"\input{x}", "%", "a--b ---", "?` !` '' ``", "<a|b>", "^^5c^^41"),
+    *(
+        "Müller, Łódź, Šířky, œuvre",
+        "Ąę",
+        "Ω = 2",
+        "深度",
+        "🙂",
+        "right\N{RIGHT-TO-LEFT OVERRIDE}left",
+        "bell\a",
+        "]]\\\\",
+    ),
+]
+
+
+def test_characters_that_latex_lacks_are_named_by_number():
+    text = latex_table(compared([[1.0]] * 4, names=["Šířky", "深", "ą\a", "a--b?`''"]))
+    assert "{}Šířky & " in text
+    assert "{}[U+6DF1] & " in text
+    assert "{}[U+0105][U+0007] & " in text
+    assert "{}a-{}-b?{}`{}'{}' & " in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_latex_prints_any_name(tmp_path):
+    """Each name in a table, and as the name of the data set in its caption; the file needs no package."""
+    values = np.random.default_rng(0).uniform(0.1, 0.2, (len(HOSTILE), 8))
+    made = replace(compared(values, names=HOSTILE), dataset=" ".join(HOSTILE))
+    body = latex_table(made)
+    (tmp_path / "t.tex").write_text(
+        f"\\documentclass{{article}}\n\\begin{{document}}\n{body}\\end{{document}}\n", "utf-8"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    log = (tmp_path / "t.log").read_text("utf-8", "replace")
+    assert "Missing character" not in log
+    assert "Overfull" not in log.partition("\n[1]")[0]  # it fits on the page
+    assert (tmp_path / "t.pdf").stat().st_size > 10_000
 
 
 def test_a_method_that_covers_little_is_never_bold():

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_type_hints
+from typing import Literal, get_args, get_type_hints
 
 import pytest
 
@@ -14,7 +14,9 @@ import dualpix
 from dualpix import Overrides, Params
 from dualpix.method.sequence import Sequence, Settings
 from dualpix.params.definitions import parameters
-from dualpix.params.overrides import OverridesOfCalibrate
+from dualpix.params.overrides import OverridesOfCalibrate, Preset
+from dualpix.params.presets import preset_names
+from dualpix.params.rules import Choice
 
 CONFIG = str(Path(__file__).parents[1] / "pyproject.toml")
 SAMPLE = """
@@ -31,6 +33,17 @@ for each in dualpix.sequence([("l.png", "r.png")], window=5, weight=2.0):
 dualpix.disparity("l.png", "r.png", windwo=5)  # wrong
 dualpix.disparity("l.png", "r.png", window="five")  # wrong
 dualpix.disparity("l.png", "r.png", iterations=3)  # wrong
+dualpix.disparity("l.png", "r.png", "phone-paper", cost="zncc", paths=8)
+dualpix.disparity("l.png", "r.png", dualpix.preset(input()))  # a name that only the run knows
+dualpix.disparity("l.png", "r.png", "atuo")  # wrong
+dualpix.disparity("l.png", "r.png", cost="nzcc")  # wrong
+dualpix.disparity("l.png", "r.png", paths=6)  # wrong
+dualpix.batch("photos", "maps", preset="dslr", filter="guidde")  # wrong twice
+dualpix.tiles("l.tif", "r.tif", "d.tif", preset="phones")  # wrong
+dualpix.calibrate(planes=[("l.png", "r.png")], preset="stero")  # wrong
+dualpix.Sequence("vidoe")  # wrong
+dualpix.sequence([("l.png", "r.png")], subpixel="enc")  # wrong
+dualpix.preset("auto").replace(filter="solvr")  # wrong
 dualpix.disparity(3j, "r.png")
 dualpix.disparity(object(), "r.png")  # wrong
 dualpix.preset("auto").replace(windwo=5)  # wrong
@@ -43,9 +56,15 @@ dualpix.sequence([("l.png", "r.png")], wieght=2.0)  # wrong
 
 
 def test_overrides_are_the_parameters():
-    types = get_type_hints(Params)
-    assert get_type_hints(Overrides) == {name: types[name] for name in parameters(Params)}
+    """A choice is a Literal of its options, so that a misspelt one is found."""
+    types, rules = get_type_hints(Params), {name: each.rule for name, each in parameters(Params).items()}
+    wanted = {name: Literal[rule.options] if isinstance(rule, Choice) else types[name] for name, rule in rules.items()}
+    assert get_type_hints(Overrides) == wanted
     assert not Overrides.__required_keys__
+
+
+def test_presets_are_those_of_the_file():
+    assert sorted(get_args(Preset)) == sorted(preset_names())
 
 
 def test_calibrate_takes_all_that_are_not_its_own():
@@ -79,7 +98,8 @@ def test_mypy_finds_misspelt_parameters_and_wrong_types(tmp_path):
         capture_output=True,
         text=True,
     )
-    wrong = [number for number, line in enumerate(SAMPLE.splitlines(), 1) if line.endswith("# wrong")]
+    lines = enumerate(SAMPLE.splitlines(), 1)
+    wrong = [number for number, line in lines for _ in range(line.count("# wrong") + line.count("# wrong twice"))]
     assert [int(n) for n in re.findall(r"^sample\.py:(\d+): error", found.stdout, re.MULTILINE)] == wrong, found.stdout
     assert 'did you mean "window"?' in found.stdout
     assert re.findall(r'Revealed type is "([\w.]+)', found.stdout) == ["dualpix.method.result.Result", "numpy.ndarray"]

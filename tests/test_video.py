@@ -108,7 +108,7 @@ def test_png_frames_are_clipped_to_the_range_with_a_warning(call, tmp_path, view
     (left, right), frames = views
     code, _, err = call("video", left, right, "-o", tmp_path / "out", "--format", "png", "--grey", 0, 1.3)
     assert code == 0
-    assert "of the pixels lie beyond black or white (0 to 1.3 px): give --grey FAR NEAR" in err
+    assert "of the pixels lie beyond black or white (0 to 1.3 px): give a wider range as --grey" in err
     found = cv2.imread(str(tmp_path / "out" / "frame_000003.png"), cv2.IMREAD_UNCHANGED)
     assert found.dtype == np.uint16
     np.testing.assert_allclose(found / 65535 * 1.3, np.clip(maps_of(frames)[2], 0, 1.3), atol=1.1 * 1.3 / 65535)
@@ -338,7 +338,7 @@ def odd_videos(tmp_path_factory):
         (["left.mkv", "short.mkv"], "short.mkv has 3 frames but left.mkv has 4: give clips of the same length"),
         (["left.mkv", "fast.mkv"], "fast.mkv has 30 frames/s but left.mkv has 23.976: give videos of the same frame"),
         (["left.mkv", "small.mkv"], "small.mkv is 60x48 but left.mkv is 64x48: give images of the same size"),
-        (["left.mkv"], "left.mkv: is one video: say how it holds both views with --layout, or give RIGHT too"),
+        (["left.mkv"], "left.mkv: is one video: say by --layout how it holds both views, or give two videos"),
         (["odd.mkv", "--layout", "side-by-side"], "odd.mkv: has 61 columns, which two views of the same size cannot"),
         (["left.mkv", "left.mkv", "--layout", "top-bottom"], "layout and first say how one file holds both views"),
         (["left.mkv", "missing.mkv"], "missing.mkv: no such file: check the path"),

@@ -26,6 +26,8 @@ PAGES = {
 HOMES = {uri: home for home, uri in PAGES.items()}
 PUBLIC = set(re.findall(r"^::: (dualpix\.[\w.]+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE))
 NAMED = re.compile(r"<code>(dualpix\.[\w.]+)</code>(?!</a>)")
+EMPTY_HEAD = re.compile(r"<th(?: [^>]*)?></th>")
+SEARCH = re.compile(r'<div class="?md-search"?[^>]*? role="?dialog"?')
 LINK = re.compile(r"\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -64,9 +66,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
-    """Link public names of the package, such as `dualpix.disparity`, to the reference."""
+    """Link names of the package, such as `dualpix.disparity`, to the reference. An empty head of a table is a cell."""
+    html = EMPTY_HEAD.sub("<td></td>", html)
     there = posixpath.relpath("api.html", posixpath.dirname(page.file.src_uri) or ".")
     return NAMED.sub(lambda name: f'<a href="{there}#{name[1]}">{name[0]}</a>' if name[1] in PUBLIC else name[0], html)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the search for people who hear the page: the theme does not."""
+    return SEARCH.sub(r'\g<0> aria-label="Search"', output)
 
 
 def link(target: str, home: str, here: str) -> str:

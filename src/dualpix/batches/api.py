@@ -11,7 +11,7 @@ from ..io import urls
 from ..io.formats import SUFFIXES
 from ..method.memory import available
 from ..params import DEFAULT_PRESET, Params, resolve
-from ..params.overrides import Overrides, Unpack
+from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Choice, Real, Whole, check
 from ..run import thread_count
 from ..types import StrPath
@@ -32,7 +32,7 @@ Inputs = StrPath | Row | Sequence[StrPath | Row]
 def batch(
     inputs: Inputs,
     output: StrPath,
-    preset: str | Params = DEFAULT_PRESET,
+    preset: Preset | Params = DEFAULT_PRESET,
     *,
     format: str = "tiff",
     png: str | None = None,

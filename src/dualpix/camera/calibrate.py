@@ -15,7 +15,7 @@ from ..method.api import check_pair, method_for
 from ..method.kinds import Method
 from ..method.pipeline import disparity
 from ..params import DEFAULT_PRESET, Params, resolve
-from ..params.overrides import OverridesOfCalibrate, Unpack
+from ..params.overrides import OverridesOfCalibrate, Preset, Unpack
 from ..params.rules import Choice, check
 from ..run import Progress, Run, part_of, thread_count
 from ..types import Image, Map, Pair, Shape, StrPath, same_size
@@ -41,7 +41,7 @@ def calibrate(
     camera: str | None = None,
     black: float = 0.0,
     axis: str | None = None,
-    preset: str | Params = DEFAULT_PRESET,
+    preset: Preset | Params = DEFAULT_PRESET,
     threads: int | None = None,
     progress: Progress | None = None,
     **overrides: Unpack[OverridesOfCalibrate],

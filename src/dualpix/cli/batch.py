@@ -21,7 +21,7 @@ from .options import (
     report,
 )
 from .progress import progress_bar
-from .say import say
+from .say import in_options, say
 
 if TYPE_CHECKING:
     from ..batches.api import Batch
@@ -114,7 +114,7 @@ def batch(
     record = _run(whole, quiet)
     record = {"output": output, "jobs": whole.jobs, "threads": whole.threads, "left_out": whole.others, **record}
     for name, error in record["failed"].items():
-        say(f"failed: {name}: {error}", err=True)
+        say(f"failed: {name}: {in_options(error)}", err=True)
     report(record, _summary, as_json, quiet)
     if record["failed"]:
         context.exit(1)

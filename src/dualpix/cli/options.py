@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .say import say
+from .say import in_options, say
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -204,7 +204,7 @@ def report(
 ) -> None:
     """Print warnings on stderr, then the record as JSON or its summary."""
     for warning in warnings:
-        say(f"warning: {warning}", err=True)
+        say(f"warning: {in_options(warning)}", err=True)
     if as_json:
         echo_json(record)
     elif not quiet:

@@ -6,10 +6,9 @@ import click
 
 from ..errors import printable
 
-# Keywords of Python, as errors name them: force=True, left=*/l.png, or scenes= without a value.
-_KEYWORDS = re.compile(
-    r"(?<!\S)(cache|force|guide|left|mask|right|scenes|truth|truth_kind)=(True\b|(?=[\s,]|$))?", re.MULTILINE
-)
+# Keywords of Python, as errors and warnings name them: force=True, left=*/l.png, or scenes= without a value.
+_NAMES = "cache|first|force|grey|guide|layout|left|linear|mask|only|right|scenes|truth|truth_kind"
+_KEYWORDS = re.compile(rf"(?<!\S)({_NAMES})=(True\b|(?=[\s,]|$))?", re.MULTILINE)
 
 
 def say(text: str, err: bool = False) -> None:
@@ -18,7 +17,7 @@ def say(text: str, err: bool = False) -> None:
 
 
 def in_options(text: str) -> str:
-    """An error with the options of the command in place of the keywords of Python."""
+    """An error or warning with the options of the command in place of the keywords of Python."""
 
     def option(found: re.Match[str]) -> str:
         return f"--{found[1].replace('_', '-')}" + " " * (found[2] is None)

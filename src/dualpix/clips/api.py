@@ -202,7 +202,7 @@ def _record(order: Order, sequence: Sequence, records: list[dict[str, Any]]) -> 
     if target.bits and outside > 0:
         warnings.append(
             f"{100 * outside:.2g} % of the pixels lie beyond black or white ({grey.black:g} to {grey.white:g} px): "
-            "give --grey FAR NEAR"
+            "give a wider range as grey="
         )
     return {
         "dualpix": version(),

@@ -115,7 +115,7 @@ def open_clip(left: str, right: str | None, layout: str | None, first: str | Non
     one = open_view(left)
     if right is None:
         if not one.files and layout is None:
-            raise InputError(f"{left}: is one video: say how it holds both views with --layout, or give RIGHT too")
+            raise InputError(f"{left}: is one video: say by layout= how it holds both views, or give two videos")
         return Clip(one, None, layout, first)
     other = open_view(right)
     if one.size and other.size:

@@ -7,7 +7,7 @@ package draws a scene by itself.
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from . import metrics
 Image = npt.NDArray[Any]
 Scores = dict[str, float]
 
-PRESET = "auto"
+PRESET: Final = "auto"
 LARGEST = 3.0  # px; the disparities reach from -LARGEST to LARGEST
 NOISE = 0.005  # STD, where white is 1
 SIMULATION = {"largest_disparity": LARGEST, "noise": NOISE}  # of the photograph

@@ -18,7 +18,7 @@ from .. import baselines
 from ..errors import InputError, ParameterError
 from ..method import api
 from ..networks import Network, open_network
-from ..params import Params, preset, preset_names, unknown_name
+from ..params import Params, preset, preset_names, resolve, unknown_name
 from ..types import Map
 from .outcomes import Scene
 
@@ -204,7 +204,7 @@ def method(name: str) -> Method:
         if not plus:
             return Preset(name, preset(base))
         if smoothing in FILTERS:
-            return Preset(name, preset(base).replace(filter=smoothing))
+            return Preset(name, resolve(base, {"filter": smoothing}))
     if name in _baselines():
         return _baselines()[name]
     unknown = unknown_name("method", name, (*preset_names(), *_baselines()))

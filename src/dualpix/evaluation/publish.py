@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import unicodedata
 from collections.abc import Callable
 from statistics import fmean
 from typing import NamedTuple
@@ -22,6 +23,9 @@ _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
+# Characters beyond ASCII that the standard fonts of LaTeX have, and the one accent that they do not have.
+_LATEX |= {c: c for c in "ÆØßæøıŁłŒœ…§©±°µ"}
+_OGONEK = "\N{COMBINING OGONEK}"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 DAGGER = r"$^\dagger$"
 EQUAL = "not significantly worse than the best"
@@ -42,7 +46,8 @@ def latex_table(comparison: Comparison) -> str:
     -------
     str
         A table environment for every protocol, the ranking one first. They need no package. The best figures are bold.
-        A dagger marks methods that are not significantly worse than the best.
+        A dagger marks methods that are not significantly worse than the best. A character that LaTeX cannot print
+        without packages is written by its number, such as [U+4E2D].
     """
     return "\n".join(_latex(comparison, protocol) for protocol in _ordered(comparison))
 
@@ -77,24 +82,22 @@ def _html(comparison: Comparison, protocol: str) -> str:
 
 
 def _latex(comparison: Comparison, protocol: str) -> str:
-    def escaped(text: str) -> str:
-        return "".join(_LATEX.get(c, c) for c in " ".join(text.split()))
-
     def cell(each: _Cell) -> str:
-        text = escaped(each.text) if each.text != "-" else "--"
+        text = _for_latex(each.text) if each.text != "-" else "--"
         return (rf"\textbf{{{text}}}" if each.best else text) + DAGGER * each.equal
 
     heads, rows = _cells(comparison, protocol)
     # {}: the line break before a row takes a * or a [...] after it as its own.
-    lines = ("{}" + " & ".join([escaped(method), *map(cell, cells)]) + r" \\" for method, cells in rows)
+    lines = ("{}" + " & ".join([_for_latex(method), *map(cell, cells)]) + r" \\" for method, cells in rows)
     return "\n".join(
         [
             r"\begin{table}",
             r"  \centering",
-            rf"  \caption{{{escaped(_caption(comparison, protocol))}{_mark(rows, DAGGER + ': ')}}}",
+            rf"  \caption{{{_for_latex(_caption(comparison, protocol))}{_mark(rows, DAGGER + ': ')}}}",
+            r"  \medskip\footnotesize\setlength{\tabcolsep}{2.5pt}",  # ten columns fit on a page
             rf"  \begin{{tabular}}{{l{'r' * len(heads)}}}",
             r"    \hline",
-            "    " + " & ".join(["method", *map(escaped, heads)]) + r" \\",
+            "    " + " & ".join(["method", *map(_for_latex, heads)]) + r" \\",
             r"    \hline",
             *(f"    {line}" for line in lines),
             r"    \hline",
@@ -103,6 +106,19 @@ def _latex(comparison: Comparison, protocol: str) -> str:
             "",
         ]
     )
+
+
+def _for_latex(text: str) -> str:
+    """The text as LaTeX prints it: nothing in it is a command, and -- or '' are not drawn as one sign."""
+    one_line = " ".join(text.split())
+    return re.sub(r"([-?!`'])(?=[-`'])", r"\1{}", "".join(map(_typeset, one_line)))
+
+
+def _typeset(c: str) -> str:
+    """A character that LaTeX has without packages, or its number."""
+    parts = unicodedata.normalize("NFD", c)  # a letter and its accents
+    latin = parts[0].isascii() and parts[0].isprintable() and ord(c) < 0x180 and _OGONEK not in parts
+    return _LATEX.get(c) or (c if latin else f"[U+{ord(c):04X}]")
 
 
 def _markdown(comparison: Comparison, protocol: str) -> str:

@@ -63,12 +63,12 @@ def split_file(path: StrPath, *, linear: bool = False, layout: str | None = None
     if layout is None and kind_of(path) == "raw":
         return _split_raw(path, linear, first)
     if linear:
-        raise InputError(f"{path}: is not a raw file, so its linear light is not known: leave out --linear")
+        raise InputError(f"{path}: is not a raw file, so its linear light is not known: leave out linear=True")
     if layout is None and kind_of(path) == "picture":
         probe(path)  # a file that cannot be read says so
         raise InputError(
             f"{path}: is one picture, so there is nothing to split: "
-            "if it holds both views, give --layout side-by-side or top-bottom"
+            "if it holds both views, give layout=side-by-side or top-bottom"
         )
     pair = read_one(path, layout=layout, first=first)
     height, width = pair.shape

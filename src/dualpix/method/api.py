@@ -16,7 +16,7 @@ from ..io import read_pair
 from ..io.hints import Hint, as_hints
 from ..io.pairs import files_of
 from ..params import DEFAULT_PRESET, Params, resolve
-from ..params.overrides import Overrides, Unpack
+from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
 from ..types import Input, Pair, StrPath, reusing
@@ -32,7 +32,7 @@ from .window import window_side
 def disparity(
     left: Input,
     right: Input | None = None,
-    preset: str | Params = DEFAULT_PRESET,
+    preset: Preset | Params = DEFAULT_PRESET,
     guide: Input | None = None,
     *,
     layout: str | None = None,

@@ -11,7 +11,7 @@ from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
 from ..io import read_pair
 from ..params import DEFAULT_PRESET, Params
-from ..params.overrides import Overrides, Unpack
+from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
 from ..types import Input, Pair, StrPath, reusing
@@ -72,7 +72,7 @@ class Sequence:
 
     def __init__(
         self,
-        preset: str | Params = DEFAULT_PRESET,
+        preset: Preset | Params = DEFAULT_PRESET,
         *,
         motion: str = "flow",
         weight: float = WEIGHT,
@@ -121,7 +121,7 @@ class Sequence:
 
 def sequence(
     pairs: Iterable[Shot],
-    preset: str | Params = DEFAULT_PRESET,
+    preset: Preset | Params = DEFAULT_PRESET,
     *,
     two_sided: bool = False,
     **settings: Unpack[Settings],

@@ -27,7 +27,7 @@ from ..method.survey import limits_in, with_known_range
 from ..method.window import window_side
 from ..opencv import opencv_threads
 from ..params import DEFAULT_PRESET, Params, resolve
-from ..params.overrides import Overrides, Unpack
+from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Whole, check
 from ..run import Progress, Run, thread_count
 from ..types import Image, Map, Shape, StrPath, same_size
@@ -43,7 +43,7 @@ def tiles(
     left: Image | StrPath,
     right: Image | StrPath,
     output: StrPath,
-    preset: str | Params = DEFAULT_PRESET,
+    preset: Preset | Params = DEFAULT_PRESET,
     *,
     tile: int = TILE,
     confidence: StrPath | None = None,

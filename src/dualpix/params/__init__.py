@@ -3,7 +3,7 @@
 from .config import chosen, load_config, parse_setting
 from .definitions import Aggregation, Matching, Minima, Photometry, Scales, Smoothing
 from .model import Params, expectations
-from .overrides import Overrides
+from .overrides import Overrides, Preset
 from .presets import DEFAULT_PRESET, complete, preset, preset_descriptions, preset_names, resolve
 from .rules import unknown_name
 
@@ -15,6 +15,7 @@ __all__ = [
     "Overrides",
     "Params",
     "Photometry",
+    "Preset",
     "Scales",
     "Smoothing",
     "chosen",

@@ -1,6 +1,6 @@
 """The types of the parameters for type checkers, so that they find a misspelt name or a wrong value.
 
-`definitions.py` is the source: a test compares names and types.
+`definitions.py` and `presets.toml` are the sources: a test compares names, types and choices.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ else:
             return item
 
 
-__all__ = ["Overrides", "OverridesOfCalibrate", "Unpack"]
+__all__ = ["Overrides", "OverridesOfCalibrate", "Preset", "Unpack"]
+
+Preset = Literal["auto", "dslr-a", "dslr-b", "phone", "phone-paper", "stereo", "stereo-paper"]
 
 
 class OverridesOfCalibrate(TypedDict, total=False):
@@ -35,10 +37,10 @@ class OverridesOfCalibrate(TypedDict, total=False):
     guide_gamma: float
 
     # Matching
-    cost: str
+    cost: Literal["sad", "ssd", "ncc", "zncc", "bt", "census"]
     window: float
-    detail: str
-    subpixel: str
+    detail: Literal["none", "cost", "all"]
+    subpixel: Literal["parabola", "histeq", "encc"]
     encc_window: int
     noise_floor: float
     ratio_threshold: float
@@ -51,14 +53,14 @@ class OverridesOfCalibrate(TypedDict, total=False):
     speckles: tuple[float, float]
 
     # Aggregation
-    messages: str
+    messages: Literal["paper", "exact", "jumps"]
     penalty: float
     jump_penalty: float
     robust_tau: float | tuple[float, ...]
     fattening: float
     edge_sigma: float
     flat: float
-    paths: int
+    paths: Literal[4, 8]
     normalize_iterations: bool
 
     # Scales
@@ -71,14 +73,14 @@ class OverridesOfCalibrate(TypedDict, total=False):
 
     # Smoothing
     polish: float
-    filter: str
+    filter: Literal["none", "guided", "solver"]
     guided_window: int
     guided_eps: float
     solver_luma: float
     solver_chroma: float
     solver_xy: int
     solver_lambda: float
-    solver_confidence: str
+    solver_confidence: Literal["curvature", "texture"]
     median_radius: int
     median_sigma: float
 

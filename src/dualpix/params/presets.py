@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from ..errors import ParameterError
 from .definitions import parameters
@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-DEFAULT_PRESET = "auto"
+DEFAULT_PRESET: Final = "auto"
 
 
 @cache

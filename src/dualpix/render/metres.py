@@ -33,11 +33,11 @@ class FocusMap(NamedTuple):
     def at(self, distance: float) -> float:
         """Return the disparity of a distance in metres, measured as the map measures it."""
         if self.metric is None:
-            raise InputError(f"{self.name}: holds no metres, which --focus-depth needs: give a map of dualpix depth")
-        if not distance > self.metric["lens_to_sensor"]:
             raise InputError(
-                f"--focus-depth {distance:g} is not in front of the lens: give a larger distance in metres"
+                f"{self.name}: holds no metres, so no distance can be focused on: give a map of dualpix depth"
             )
+        if not distance > self.metric["lens_to_sensor"]:
+            raise InputError(f"a focus {distance:g} m away is not in front of the lens: give a larger distance")
         return float(_disparity(np.float64(distance), self.metric))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ... import baselines
 from ...baselines._opencv import MODES
 from ...method import api
+from ...params import resolve
 from ...types import full_scale
 from ._measure import Case, Image, Method, Views
 
@@ -56,7 +57,7 @@ def wide_cases(views: Views, disparities: int, threads: int) -> dict[str, Case]:
 
 def ours(left: Image, right: Image, threads: int, preset: str, **options: Any) -> dict[str, float]:
     """Our own method; returns the seconds by stage."""
-    return api.disparity(left, right, preset, threads=threads, **options).timings
+    return api.disparity(left, right, resolve(preset, options), threads=threads).timings
 
 
 def own_sgm(left: Image, right: Image, threads: int, limits: tuple[float, float]) -> None:

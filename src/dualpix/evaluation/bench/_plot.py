@@ -32,7 +32,7 @@ def check_plot(path: str, sections: Sequence[str]) -> None:
     if not path.lower().endswith(tuple(FORMATS)):
         raise OutputError(f"{path}: a plot is an .svg or .png file: give it one of these suffixes")
     if sections and not set(sections) & set(SHOWN):
-        raise OutputError(f"{path}: a plot shows the sections {', '.join(SHOWN)}: add one of them to --only")
+        raise OutputError(f"{path}: a plot shows the sections {', '.join(SHOWN)}: add one of them to only=")
 
 
 def encode_plot(path: str, record: Mapping[str, Any]) -> bytes:

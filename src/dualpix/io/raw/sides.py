@@ -44,15 +44,15 @@ class Sides(NamedTuple):
         """A warning for the user, unless he has said which half it is."""
         if self.reason == "given":
             return None
-        check = f"if near and far are exchanged in the map, give --first {OTHER[self.half]}"
+        check = f"if near and far are exchanged in the map, give first={OTHER[self.half]}"
         if self.reason == "vignetting":
             return (
                 f"{name}: by its vignetting the stored half is the {self.half} view (tilt {self.tilt:+.2f}), a rule "
-                f"that was measured on phones only: {check}, else --first {self.half}"
+                f"that was measured on phones only: {check}, else first={self.half}"
             )
         return (
             f"{name}: nothing tells which half of the pixels is the left view (tilt {self.tilt:+.2f}), {self.half} is "
-            f"assumed: {check}, else --first {self.half}"
+            f"assumed: {check}, else first={self.half}"
         )
 
 
