@@ -388,6 +388,18 @@ def test_nothing_known_stays_nothing():
     assert not minimizer(A, B).any()
 
 
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan])
+def test_a_pixel_without_curvature_is_no_evidence_whatever_its_beta(alpha):
+    maps = random_maps((9, 40))
+    blank, odd = ([m.copy() for m in maps] for _ in range(2))
+    blank[0][4, 20] = blank[1][4, 20] = 0
+    odd[0][4, 20], odd[1][4, 20] = alpha, 7
+    params = preset("auto")
+    expected, found = (belief(*each, params, 2, curvature=1.0) for each in (blank, odd))
+    np.testing.assert_array_equal(found.A, expected.A)
+    np.testing.assert_array_equal(found.B, expected.B)
+
+
 def test_a_step_stays_a_step():
     """Noisy vertices on both sides of a depth edge the guide does not show: only robust weights keep it."""
     rng = np.random.default_rng(0)

@@ -104,7 +104,7 @@ DUALPIX_INLINE Parabola known(Parabola p) {
 template <class K>
 DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
   if (K::messages == Messages::exact) {
-    // If the sum is 0, so is N. If it is no number (an infinite D times 0), q.A and q.B are 0.
+    // If the sum is 0, so is N. If it is no number, D is infinite, and q.A and q.B are 0.
     const vfloat ratio = Pw.N / max(Pw.D * q.A + Pw.N, splat(kLeastNormal));
     return {ratio * q.A, ratio * q.B};
   }
@@ -139,11 +139,11 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
 
 // ---- edge weights ----------------------------------------------------------------------------------
 
-typedef uint16_t vshort __attribute__((vector_size(2 * kLanes)));
+typedef uint16_t vcode __attribute__((vector_size(2 * kLanes)));
 
 DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
   const vint rounded = (vint)((vuint)w - (uint32_t)kCodeShift + (1u << (kDropped - 1)));
-  const vshort code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vshort);
+  const vcode code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vcode);
   if (n == kLanes)
     __builtin_memcpy(p, &code, sizeof code);
   else
@@ -152,7 +152,7 @@ DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
 
 // Returns w / kCodeScale.
 DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
-  vshort code = {};
+  vcode code = {};
   if (n == kLanes)
     __builtin_memcpy(&code, p, sizeof code);
   else
@@ -206,6 +206,7 @@ struct Image {
 template <class K>
 DUALPIX_INLINE Parabola evidence(const Coupling& c, const Maps& maps, ptrdiff_t x, int m) {
   Parabola p = {load(maps.alpha + x, m), load(maps.beta + x, m)};
+  if (K::messages == Messages::exact) p = known(p);
   if (K::one_sided) {
     const vfloat g = one_sided_weight(c, load(maps.vertex + x, m), load(maps.disparity + x, m));
     p.A *= g, p.B *= g;
@@ -273,7 +274,8 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
     alpha = own.A, beta = own.B;
   }, w, n, block.at(0, RowBlock::kAlpha), block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
-    return penalty_along<K>(c, maps.weights + i * between, maps.disparity + (ptrdiff_t)i * w, x, m, w);
+    const float* d = K::robust ? maps.disparity + (ptrdiff_t)i * w : nullptr;
+    return penalty_along<K>(c, maps.weights + i * between, d, x, m, w);
   }, w, n, block.at(0, RowBlock::kPenalty), stride);
   Parabola right = {}, left = {};
   const int half = w / 2;
@@ -362,7 +364,7 @@ DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& 
     sum.A += heard.A;
     sum.B += heard.B;
   }
-  sum = known(sum);
+  if (K::messages == Messages::exact) sum = known(sum);
   store(maps.A + x, scale * sum.A, m);
   store(maps.B + x, scale * sum.B, m);
   if (maps.minimizer) store(maps.minimizer + x, vertex(sum), m);

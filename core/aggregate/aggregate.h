@@ -34,8 +34,8 @@ struct Aggregation {
 };
 
 // A, B = scale * (local alpha, beta + sum of the messages of all paths). Except for exact messages, the local term is
-// added once for every path. Inputs and outputs are distinct h x w maps. The result does not depend on the number of
-// threads.
+// added once for every path. Inputs and outputs are distinct h x w maps of finite values. For exact messages a pixel with
+// alpha of 0 or below has no evidence, whatever its beta. The result does not depend on the number of threads.
 void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
 

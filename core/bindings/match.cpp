@@ -112,7 +112,8 @@ void refine(Map left, Map right, Output d, OutputMask textured, int window, int 
   check_pair(left, right);
   same_shape(left, d, "d must have the shape of left");
   same_shape(left, textured, "textured must have the shape of left");
-  require(window >= 3 && window < 1024 && window % 2 == 1, "window must be odd, 3 to 1023");
+  // The time of a pixel grows with the area of its window.
+  require(window >= 3 && window <= 63 && window % 2 == 1, "window must be odd, 3 to 63");
   apart(left, right, d, textured);
   Released release;
   dualpix::refine(left.data(), right.data(), d.data(), textured.data(), (int)d.shape(0), (int)d.shape(1), window,

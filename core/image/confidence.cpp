@@ -36,10 +36,15 @@ DUALPIX_CLONES void clip_part(const float* d, float* out, int n, float low, floa
   }
 }
 
+constexpr float kLeastSign = 1e-30f, kMostSign = 1e30f;  // log2 takes normal numbers
+
 // log2 of the match's error: the logarithms of its signs, weighted by their exponents.
 DUALPIX_INLINE vfloat log_match(const std::vector<Sign>& signs, float log2_scale, size_t at, int n) {
   vfloat sum = splat(log2_scale);
-  for (const Sign& sign : signs) sum += sign.exponent * log2(load(sign.map + at, n) + sign.floor);
+  for (const Sign& sign : signs) {
+    const vfloat value = load(sign.map + at, n) + sign.floor;
+    sum += sign.exponent * log2(min(max(value, splat(kLeastSign)), splat(kMostSign)));
+  }
   return sum;
 }
 

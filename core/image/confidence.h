@@ -18,7 +18,7 @@ struct LensError {
 };
 
 // sigma^2 = (scale * product of (sign + floor)^exponent)^2 + (error of the lens)^2, for h x w pixels whose rows and
-// columns lie `step` apart.
+// columns lie `step` apart. sign + floor is finite; below 1e-30 it counts as 1e-30.
 void expected_error(const std::vector<Sign>& signs, float scale, const LensError& lens, float* sigma, int h, int w,
                     int step, int threads);
 

@@ -302,9 +302,12 @@ void search_band(const float* left, const float* right, const Found& found, int 
 
 }  // namespace
 
+constexpr float kLeastTap = 1e-10f, kMostTap = 1e10f;  // the costs times such a tap are normal numbers
+
 bool in_whole_numbers(const Search& o) {
   const float* taps = o.window.taps;
   return o.cost == Cost::census && o.window.half <= kMostHalf && o.count < 1 << 15 &&
+         taps[0] > kLeastTap && taps[0] < kMostTap &&
          std::all_of(taps, taps + o.window.half + 1, [=](float tap) { return tap == taps[0]; });
 }
 

@@ -67,7 +67,7 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     signs = signs_of_error(belief, d, threads)
     small = empty_like(signs["near"])
     y0, x0, corner = _place(belief, d)
-    # sigma^2 = match^2 + (f D rho^2)^2, match = e^c * product of (sign + least)^exponent
+    # sigma^2 = match^2 + (f D rho^2)^2, match = e^c * product of (sign + floor)^exponent
     _core.expected_error(
         [(sign, FLOORS[name], SIGMA[name]) for name, sign in signs.items()],
         small,
