@@ -140,6 +140,14 @@ def test_a_constant_map_is_grey_all_the_same(path):
     write_map(path(".png"), np.full((3, 4), NAN), png="grey8")
 
 
+@pytest.mark.parametrize("black", [10**400, 1e999, "grey", None])
+def test_grey_without_a_meaning_is_refused(path, black):
+    write_map(path(".png"), D, png="grey")
+    write_sidecar(path(".json"), "map.png", png="grey", grey={"black": black, "white": 1})
+    with pytest.raises(InputError, match="does not say what black and white mean"):
+        read_recorded(path(".png"))
+
+
 # ---- photo with depth ----------------------------------------------------------------------------
 
 GDEPTH, NOTE = "{http://ns.google.com/photos/1.0/depthmap/}", "{http://ns.adobe.com/xmp/note/}"

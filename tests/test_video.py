@@ -422,6 +422,18 @@ def test_frames_of_a_pattern_must_follow_each_other(tmp_path):
         find_frames(tmp_path)
 
 
+def test_a_frame_larger_than_its_file_says_is_not_decoded(tmp_path, monkeypatch):
+    frames = [np.full((90, 320, 3), 80, np.uint8)] * 2
+    path = write_video(tmp_path / "a.mkv", frames, codec="libvpx-vp9", stored="yuv420p", given="rgb24")
+    data = path.read_bytes()
+    assert data.count(b"\xb0\x82\x01\x40") == 1  # PixelWidth, two bytes: 320
+    path.write_bytes(data.replace(b"\xb0\x82\x01\x40", b"\xb0\x82\x00\x10"))
+    monkeypatch.setenv("DUALPIX_MAX_PIXELS", "2000")
+    for read in (video.probe_video, lambda path: list(video.read_video(path))):
+        with pytest.raises(dualpix.InputError, match="of no known size, or over the limit of 2000 pixels"):
+            read(path)
+
+
 def test_a_video_with_too_many_pixels_is_refused_before_it_is_decoded(tmp_path, views, monkeypatch):
     monkeypatch.setenv("DUALPIX_MAX_PIXELS", "1000")
     with pytest.raises(dualpix.InputError, match="over the limit of 1000"):

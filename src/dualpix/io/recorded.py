@@ -1,5 +1,6 @@
 """Maps that dualpix wrote: the sidecar tells what their numbers mean."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,10 @@ def _from_grey(path: StrPath, sidecar: dict[str, Any], unit: str) -> Map:
     """The values of grey levels, by what the sidecar says of black and white. Metres are stored as their inverse."""
     try:
         black, white = (float(sidecar["grey"][name]) for name in ("black", "white"))
-    except (KeyError, TypeError, ValueError):
-        raise InputError(f"{path}: its sidecar does not say what black and white mean: write the map again") from None
+    except (KeyError, TypeError, ValueError, OverflowError):
+        black = white = math.nan
+    if not (math.isfinite(black) and math.isfinite(white)):
+        raise InputError(f"{path}: its sidecar does not say what black and white mean: write the map again")
     full = 65535 if sidecar["png"] == "grey" else 255
     values = black + _codes(path).astype(np.float64) / full * (white - black)
     if unit == METRES:

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..types import Image, StrPath
 from ._extra import missing
 from ._format import reading
-from ._limit import too_large
+from ._limit import max_pixels, too_large
 from ._reader import file_bytes
 from .atomic import writing
 
@@ -115,7 +115,7 @@ def _opened(path: StrPath) -> Iterator[tuple[Any, Any]]:
     data = file_bytes(path)
     with reading(path):
         try:
-            with av.open(data.file) as container:
+            with av.open(data.file, options=_limits()) as container:
                 if not container.streams.video:
                     raise InputError(f"{path}: holds no video: give a file with pictures")
                 stream = container.streams.video[0]
@@ -123,10 +123,21 @@ def _opened(path: StrPath) -> Iterator[tuple[Any, Any]]:
                     raise InputError(
                         f"{path}: is no video that can be read (unknown codec): convert it, or give frames"
                     )
+                stream.codec_context.options = _limits()
+                if not stream.codec_context.width:
+                    raise InputError(
+                        f"{path}: its frames are of no known size, or over the limit of {max_pixels()} pixels: to read "
+                        f"larger ones, set the environment variable DUALPIX_MAX_PIXELS"
+                    )
                 yield container, stream
         except av.error.FFmpegError as error:
             reason = str(error.strerror or error).splitlines()[0]
             raise InputError(f"{path}: is no video that can be read ({reason}): convert it, or give frames") from None
+
+
+def _limits() -> dict[str, str]:
+    """Options of FFmpeg: frames with too many pixels are not decoded, whatever size the file announces."""
+    return {"max_pixels": str(min(max_pixels(), 2**31 - 1))}
 
 
 class VideoWriter:

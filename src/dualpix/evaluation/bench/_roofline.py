@@ -19,8 +19,8 @@ TITLE = "operations per second (G), by operations per byte that must be moved"
 
 # Operations of a pixel. An addition, a product, a quotient or a comparison is one; moves are none.
 EDGE = 24  # the weight of an edge: a square, an exponential of six terms, 16 bits
-# A step of a path. Message: D A + N, its lower bound, a quotient, times A and B. Then two sums for the path, two for the
-# pixel. The robust D is (unit + (d_p - d_q)^2)^2.
+# A step of a path. Message: D A + N, its lower bound, a quotient, times A and B. Then two sums for the path, and two
+# for the pixel. The robust D is (unit + (d_p - d_q)^2)^2.
 MESSAGE, ROBUST = 10, 14
 CENSUS = 48  # 24 comparisons, and their bits
 PEAK = 60  # encc: both neighbours of a disparity, and the better one
