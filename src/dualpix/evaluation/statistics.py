@@ -63,8 +63,8 @@ def permutation_p(differences: Sequence[float]) -> float:
     if d.size <= EXACT:
         signs = (1 - 2 * (np.arange(2**d.size)[:, None] >> np.arange(d.size) & 1)).astype(np.int8)
         return _as_large(signs, d) / len(signs)
-    random, sides = np.random.default_rng(SEED), np.array([-1, 1], np.int8)
-    found = sum(_as_large(random.choice(sides, (BLOCK, d.size)), d) for _ in range(ROUNDS // BLOCK))
+    rng, sides = np.random.default_rng(SEED), np.array([-1, 1], np.int8)
+    found = sum(_as_large(rng.choice(sides, (BLOCK, d.size)), d) for _ in range(ROUNDS // BLOCK))
     return (1 + found) / (1 + ROUNDS)
 
 
