@@ -92,6 +92,15 @@ def test_tiles_are_the_whole_picture(files, whole, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["left.tif", "map.json", "map.tif", "right.tif", "sure.tif"]
 
 
+def test_automatic_passes_are_those_of_the_whole_picture(scene, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(survey, "WHOLE", SHAPE[0] * SHAPE[1] // 3)
+    given = {**SETTINGS, "iterations": "auto"}
+    whole = dualpix.disparity(*scene, **given, threads=2)
+    record = dualpix.tiles(*files, tmp_path / "map.tif", tile=TILE, **given)
+    assert tuple(record["plan"]["passes"]) == whole.plan.passes == (4, 3)
+    assert error_of(tifffile.imread(tmp_path / "map.tif"), whole).max() < 0.02
+
+
 def test_views_that_differ_along_y(scene, tmp_path):
     turned = [np.ascontiguousarray(view.T) for view in scene]
     along_y = dualpix.disparity(*turned, **SETTINGS, axis="y", threads=2)

@@ -126,8 +126,8 @@ def _opened(path: StrPath) -> Iterator[tuple[Any, Any]]:
                 stream.codec_context.options = _limits()
                 if not stream.codec_context.width:
                     raise InputError(
-                        f"{path}: its frames are of no known size, or over the limit of {max_pixels()} pixels: to read "
-                        f"larger ones, set the environment variable DUALPIX_MAX_PIXELS"
+                        f"{path}: is no video that can be read, or its frames are over the limit of {max_pixels()} "
+                        f"pixels: give another file, or raise the environment variable DUALPIX_MAX_PIXELS"
                     )
                 yield container, stream
         except av.error.FFmpegError as error:

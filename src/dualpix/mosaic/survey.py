@@ -94,6 +94,8 @@ def surveyed(
     pyramid = Pyramid(planes, Frame(small))
     pair = Pair(planes.left, planes.right)
     plan = survey(pyramid, pair, method_of(reduced(params, halvings)), NO_LENS, Wishes(axis), run)
+    if isinstance(params.scales.iterations, str):
+        plan = replace(plan, passes=(PASSES,) * len(plan.passes))  # its finest scale is not that of the whole picture
     apply_gains(planes, Gains(plan.gains.right), run.threads)
     pyramid.finest = plan.frame.turned(planes)
     belief = solve(pyramid, plan, run=run)
@@ -117,7 +119,7 @@ def reduced(params: Params, halvings: int) -> Params:
 def enlarged(plan: Plan, params: Params, shape: Shape, halvings: int, gains: Gains) -> Plan:
     """The plan of the whole picture, from that of the reduced one."""
     given = params.scales.iterations
-    finer = (PASSES,) * halvings if isinstance(given, str) else given[-halvings:]
+    finer = passes_of(params, (shape[0], shape[1]))[-halvings:] if isinstance(given, str) else given[-halvings:]
     passes = (*plan.passes, *finer)
     limits, factor = plan.search.limits, 2**halvings
     search = replace(plan.search, limits=limits and (factor * limits[0], factor * limits[1]))
