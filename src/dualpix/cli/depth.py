@@ -90,7 +90,7 @@ def depth(
     \b
     Examples:
       dualpix depth out.tiff -o depth.tiff --calibration lens.json
-      dualpix depth out.tiff -o depth.png --known 320,200=0.8 --known 900,410=3
+      dualpix depth out.tiff -o depth.png --known 320,200=0.8 --known 700,100=3
       dualpix depth out.tiff -o depth.ply --photo left.png \\
         --focus-distance 1 --known 320,200=0.8
       dualpix depth out.tiff -o depth.exr --exif photo.jpg --focus-distance 1.2
