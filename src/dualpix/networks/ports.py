@@ -109,10 +109,9 @@ def _layout(path: str, inputs: list[Any], recipe: Recipe) -> str:
             return "stacked"
         raise InputError(f"{path}: has one input, {_listed(inputs)}: {_way_out(sizes, recipe.axes)}")
     if (recipe.layout == "two") != (len(inputs) == 2):
-        raise ParameterError(
-            f"'layout={recipe.layout}', but {path} has {len(inputs)} input{'s' * (len(inputs) > 1)}, {_listed(inputs)}: "
-            + ("leave layout out" if len(inputs) == 2 else _way_out(_sizes(inputs[0]), recipe.axes))
-        )
+        found = f"{len(inputs)} input{'s' * (len(inputs) > 1)}, {_listed(inputs)}"
+        remedy = "leave layout out" if len(inputs) == 2 else _way_out(_sizes(inputs[0]), recipe.axes)
+        raise ParameterError(f"'layout={recipe.layout}', but {path} has {found}: {remedy}")
     return recipe.layout
 
 
