@@ -18,7 +18,7 @@ from dualpix.batches import folder as _folder
 from dualpix.batches import inputs, memory
 from dualpix.batches.runner import Here
 from dualpix.batches.store import once
-from dualpix.cli.batch import duration
+from dualpix.cli.batch import _summary, duration
 from dualpix.errors import InputError, OutputError, ParameterError
 from dualpix.io.parts import name_beside
 
@@ -214,16 +214,16 @@ def test_once_makes_and_keeps_only_what_is_missing():
 
 def test_the_folder_of_another_batch_is_refused(photos, tmp_path):
     run("photos", "out")
-    with pytest.raises(OutputError, match=r"^out: holds another batch \(of other window\): .*force=True"):
+    with pytest.raises(OutputError, match=r"^out: holds a batch with other options \(window\): .*force=True"):
         dualpix.batch("photos", "out", window=7)
-    with pytest.raises(OutputError, match=r"\(of other inputs, preset, format, preview\): "):
+    with pytest.raises(OutputError, match=r"options \(inputs, preset, format, preview\): "):
         dualpix.batch("photos/deep", "out", "phone", format="pfm", preview=True)
-    with pytest.raises(OutputError, match=r"\(of other cost, window, penalty, range, more\): "):
+    with pytest.raises(OutputError, match=r"options \(cost, window, penalty, range, more\): "):
         dualpix.batch("photos", "out", cost="zncc", window=7, penalty=9.0, range=(-1, 1), polish=0.1)
-    with pytest.raises(OutputError, match="of other inputs"):
+    with pytest.raises(OutputError, match=r"options \(inputs\)"):
         dualpix.batch("photos/deep", "out")
     assert not any(each.kept for each in run("photos", "out", window=7, force=True).values())
-    with pytest.raises(OutputError, match="another batch"):
+    with pytest.raises(OutputError, match="a batch with other options"):
         dualpix.batch("photos", "out")
 
 
@@ -336,6 +336,19 @@ def test_a_folder_that_links_to_itself_is_searched_once(photos):
     assert len(inputs.find_shots(["photos"]).shots) == 3
 
 
+@pytest.mark.parametrize(
+    ("count", "lines"),
+    [
+        (1, ["1 has warnings: see results.jsonl", "1 other picture in the folders is no shot: left out"]),
+        (2, ["2 have warnings: see results.jsonl", "2 other pictures in the folders are no shots: left out"]),
+    ],
+)
+def test_the_summary_counts_in_words(count, lines):
+    times = {"seconds": 1, "per_second": 1, "jobs": 1, "threads": 1}
+    record = {"output": "out", "captures": 2, "done": 2, "kept": 0, "failed": [], **times}
+    assert _summary({**record, "warned": count, "left_out": count}).splitlines()[2:] == lines
+
+
 def test_patterns_take_what_they_match(photos):
     assert [shot.name for shot in inputs.find_shots(["photos/**/*_left.png"]).shots] == [
         "a_left",
@@ -346,8 +359,13 @@ def test_patterns_take_what_they_match(photos):
         ("photos/a_left.png", "photos/a_right.png")
     ]
     (photos / "empty").mkdir()
-    for path in ("photos/*.CR3", "photos/empty"):
-        with pytest.raises(InputError, match=f"^{re.escape(path)}: holds no shot"):
+    (photos / "empty[1]").mkdir()
+    for path, says in (
+        ("photos/*.CR3", "no file matches this pattern"),
+        ("photos/empty", "holds no shot"),
+        ("photos/empty[1]", "holds no shot"),
+    ):
+        with pytest.raises(InputError, match=f"^{re.escape(path)}: {says}"):
             inputs.find_shots([path])
     with pytest.raises(InputError, match=r"^nowhere: no such file or folder: check the path"):
         inputs.find_shots(["nowhere"])
@@ -399,7 +417,12 @@ def test_rows_of_a_manifest_have_options_of_their_own(photos, tmp_path):
         ("m.csv", "left,right\na,b,c\n", "m.csv, line 2: has 3 cells, but line 1 names 2 columns: "),
         ("m.csv", "left,left\na,b\n", "m.csv, line 1: a column is named twice: "),
         ("m.csv", 'left\n"a\n', "m.csv, line 2: is not CSV "),
-        ("m.csv", "left,colour\na,red\n", "m.csv, line 2: unknown column 'colour'"),
+        ("m.csv", "left,colour\na,red\n", "m.csv, line 2: unknown column 'colour': the columns are left, right, "),
+        (
+            "m.csv",
+            "left,windwo\na,5\n",
+            "m.csv, line 2: unknown column 'windwo': did you mean window? the columns ",
+        ),
         ("m.csv", "left,window\na,many\n", "m.csv, line 2: parameter window must be "),
         ("m.csv", "left,preset\na,best\n", "m.csv, line 2: unknown preset 'best'"),
         ("m.csv", "left,axis\na,z\n", "m.csv, line 2: axis must be x or y, not 'z'"),
@@ -477,7 +500,7 @@ def test_a_capture_that_needs_more_than_all_memory_fails_alone(photos):
     write_views(photos / "d_left.png", photos / "d_right.png", shape=(600, 800))
     outcomes = run("photos", "out", mem_limit=0.04)
     assert [name for name, each in outcomes.items() if each.error] == ["d_left"]
-    assert "more than the 0.04 GB that mem_limit allows" in outcomes["d_left"].error
+    assert "more than the 0.04 GB that mem_limit= allows" in outcomes["d_left"].error
 
 
 # ---- the command ---------------------------------------------------------------------------------

@@ -293,7 +293,9 @@ def test_bad_requests_are_refused_in_a_sentence(call, files, tmp_path, monkeypat
     tifffile.imwrite(small, np.zeros((300, 610), np.uint8))
     assert "small.tif is 610x300 but" in refused(call, tmp_path, left, small, "-o", out)
     assert "no such file" in refused(call, tmp_path, left, tmp_path / "none.tif", "-o", out)
-    assert "at least the margin of a tile" in refused(call, tmp_path, left, right, "-o", out, "--tile", 100)
+    assert "px, the margin that these parameters can need" in refused(
+        call, tmp_path, left, right, "-o", out, "--tile", 100
+    )
     assert "choose one of .tif" in refused(call, tmp_path, left, right, "-o", tmp_path / "map.pfm")
     assert "is an input" in refused(call, tmp_path, left, right, "-o", left)
     assert "messages jumps spreads" in refused(call, tmp_path, left, right, "-o", out, "--preset", "stereo-paper")

@@ -227,7 +227,11 @@ def test_zeros_nan_and_infinity_are_unknown(tmp_path):
 @pytest.mark.parametrize(
     ("shape", "area", "says"),
     [
-        ((60, 79), "whole", "is 79x60 but the views are 160x120: give a depth map of the same aspect ratio, or set"),
+        (
+            (60, 79),
+            "whole",
+            "is 79x60 but the views are 160x120: give a depth map of the same aspect ratio, or scene_a",
+        ),
         ((130, 160), "whole", "is 160x130 but the views are 160x120: give a depth map of the same aspect ratio$"),
         ((240, 320), "centre", "is 320x240 but the views are 160x120, so it cannot be their centre"),
         ((130, 150), "centre", "is 150x130 but the views are 160x120: give a depth map of the same aspect ratio$"),
@@ -258,11 +262,24 @@ def test_maps_that_say_nothing_are_refused(depth, says):
 
 def test_a_wrong_kind_is_noticed():
     distances = [scene(seed, truth=lambda relief: 40 / (4 + relief)) for seed in range(2)]
-    with pytest.raises(InputError, match=r"^depth 0: .* hold depth: set scene-kind to depth, or"):
+    with pytest.raises(InputError, match=r"^depth 0: .* hold depth: give scene_kind=depth, or"):
         captures_of(distances, INVERSE)
     inverse = [scene(seed, truth=lambda relief: 4 + relief) for seed in range(2)]
-    with pytest.raises(InputError, match="hold inverse depth: set scene-kind to inverse"):
+    with pytest.raises(InputError, match="hold inverse depth: give scene_kind=inverse"):
         captures_of(inverse, ("depth", "whole"))
+
+
+def test_negative_distances_are_named():
+    scenes = [scene(seed, truth=lambda relief: -4 - relief) for seed in range(2)]
+    with pytest.raises(
+        InputError, match=r"^depth 0: has negative distances at (\d+) of \1 pixels .*scene_kind=inverse"
+    ):
+        captures_of(scenes, ("depth", "whole"))
+
+
+def test_arrays_given_twice_are_one_scene(shots):
+    with pytest.raises(ParameterError, match=r"^scene 3: this scene is given twice"):
+        calibrate(scenes=[*shots[:2], shots[0]])
 
 
 def test_a_wrong_area_is_noticed():
@@ -273,7 +290,7 @@ def test_a_wrong_area_is_noticed():
         whole = read_truth(4 + relief[15:105, 20:140], "depth", SHAPE, "whole")
         scenes.append([Scene.sampled(each, bent(relief), np.ones(SHAPE, np.float32)) for each in (truth, whole)])
     assert len(captures_of([first for first, _ in scenes], ("inverse", "centre"))) == 2
-    with pytest.raises(InputError, match=r"cover the centre of the picture, pixel for pixel: set scene-area to centre"):
+    with pytest.raises(InputError, match=r"cover the centre of the picture, pixel for pixel: give scene_area=centre"):
         captures_of([second for _, second in scenes], INVERSE)
 
 
@@ -388,7 +405,9 @@ def test_the_command_writes_a_file_that_disparity_takes(files, capfd):
         ((GOOD[0], "l1.png small.png d1.tiff"), "", "small.png", "same size"),
         ((GOOD[0], "l1.png r1.png d0.tiff"), "", "d0.tiff", "does not follow this depth"),
         (GOOD, "--scene-kind disparity", "--scene-kind", "inverse"),
-        ((), "--scene-kind depth --white l0.png r0.png", "scene_kind", "give scenes too"),
+        ((), "--scene-kind depth --white l0.png r0.png", "--scene-kind says", "give scenes too"),
+        ((*GOOD, GOOD[0]), "", "l0.png", "given twice, but it counts once: give another scene"),
+        ((GOOD[0], "./l0.png r0.png d1.tiff"), "", "./l0.png", "given twice"),
         ((), "", "nothing to calibrate from", "scenes with known depth"),
     ],
 )

@@ -186,8 +186,8 @@ def test_workers_may_come_after_the_batch(bench, photos, tmp_path):  # noqa: F81
             "^scheduler must be local or an address such as tcp://node1:8786",
         ),
         ({"scheduler": "tcp://node1"}, ParameterError, "^scheduler must be local"),
-        ({"scheduler": "tcp://node1:8786", "jobs": 2}, ParameterError, "^jobs is for this machine, .*leave it out"),
-        ({"scheduler": "tcp://node1:8786", "mem_limit": 2}, ParameterError, "^mem_limit is for this machine"),
+        ({"scheduler": "tcp://node1:8786", "jobs": 2}, ParameterError, "^jobs= is for this machine, .*leave it out"),
+        ({"scheduler": "tcp://node1:8786", "mem_limit": 2}, ParameterError, "^mem_limit= is for this machine"),
         ({"scheduler": "local", "output": "memory://out"}, InputError, "^memory:// is the memory of this process"),
     ],
 )

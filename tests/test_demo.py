@@ -4,11 +4,14 @@ import json
 import sys
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
 import dualpix
 from dualpix.evaluation import demo
+from dualpix.evaluation.report._pictures import RAMPS
+from dualpix.io import read_map
 from dualpix.run import Step
 
 
@@ -45,6 +48,15 @@ def test_the_page_names_only_files_beside_it(result):
         assert name in page
         assert (folder / name).is_file()
     assert "http" not in page
+
+
+def test_errors_and_confidence_have_the_colours_of_reports(result):
+    folder, _ = result
+    confidence, found, truth = (read_map(folder / f"{name}.tiff") for name in ("confidence", "disparity", "truth"))
+    for name, values, marks in (("confidence", 2 * confidence - 1, "sure"), ("error", found - truth, "signed")):
+        picture = cv2.imread(str(folder / f"{name}.png"))[: values.shape[0], : values.shape[1], ::-1]
+        wanted = [np.interp(values, np.linspace(-1, 1, 5), channel) for channel in zip(*RAMPS[marks], strict=True)]
+        np.testing.assert_allclose(picture, np.stack(wanted, axis=-1), atol=2)
 
 
 def test_progress_begins_with_the_simulation(tmp_path, monkeypatch):

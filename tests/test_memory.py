@@ -115,7 +115,7 @@ def test_what_needs_more_than_allowed_is_refused_before_anything_is_done(tmp_pat
     view = np.zeros((1000, 2000), np.uint8)
     with pytest.raises(
         dualpix.InputError,
-        match=r"left is 2000x1000 pixels.* about 0.11 GB .*beside the views.* 0.05 GB that mem_limit",
+        match=r"left is 2000x1000 .* 0.11 GB .*beside the views, .* 0.05 GB that mem_limit= allows: .* mem_limit=$",
     ):
         dualpix.disparity(view, view, mem_limit=0.05)
     dualpix.disparity(view[:100, :100], view[:100, :100], mem_limit=0.05)

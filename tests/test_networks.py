@@ -14,6 +14,7 @@ import pytest
 
 import dualpix
 from conftest import ROOT, textured_pair
+from dualpix.cli.say import in_options
 from dualpix.errors import InputError, ParameterError
 from dualpix.evaluation import paper, reproduction
 from dualpix.evaluation.methods import Learned, files_of, method
@@ -392,7 +393,7 @@ def test_every_key_is_documented():
     [
         (ANY, "padding=3", r"n\.onnx: unknown key 'padding': .*layout, axes, colour, first, white"),
         (ANY, "layot=two", "did you mean layout?"),
-        (ANY, "layout", r"n\.onnx: \?layout is not KEY=VALUE"),
+        (ANY, "white", r"n\.onnx: \?white is not KEY=VALUE, .*such as \?layout=stacked&white=255$"),
         (ANY, "gain=0", r"n\.onnx: gain must be a number from -1e\+09 to 1e\+09 except 0, not '0'"),
         (ANY, "layout=three", "layout must be auto or two or stacked or side-by-side, not 'three'"),
         (ANY, "std=0", "std must be a number above 0"),
@@ -400,7 +401,7 @@ def test_every_key_is_documented():
         (ANY, "mean=1,2,3", "mean has three numbers, but .* takes grey views"),
         (ANY, "white=nan", "white must be"),
         (ANY, "output=1", "output=1, but .* has 1 output, counted from 0"),
-        (ANY, "layout=two", r"layout=two, but .* has 1 input, x \(1 x 2"),
+        (ANY, "layout=two", r"'layout=two', but .* has 1 input, x \(1 x 2.*: say how .*, 'layout=stacked', in"),
         (ANY, "colour=rgb", r"colour=rgb, but .* 2 channels"),
         ([1, 2, None, 5], "axes=nhwc", "no axis has 2 or 6 channels"),
         (ANY, "tile=100&multiple=32", "tile=100 is not a multiple of 32"),
@@ -408,10 +409,10 @@ def test_every_key_is_documented():
         (ANY, "overlap=600", "overlap=600 is more than half a tile of 1024"),
         ([1, 2, 64, 64], "tile=32", "tile=32, but .* fixes its size, 64x64"),
         ([1, 2, 64, 64], "overlap=40", "more than half a tile of 64"),
-        ([1, 3, None, None], "", "has one input.* both views, layout=side-by-side, in the file"),
-        ([1, None, None, 1], "", "has one input.* both views, layout=side-by-side, in the file"),
-        ([1, None, None, None], "", "has one input.* both views, layout=stacked or layout=side-by-side, in the file"),
-        ([1, 8, 8, None], "axes=nhwc", "has one input.* layout=stacked or layout=side-by-side"),
+        ([1, 3, None, None], "", "has one input.* both views, 'layout=side-by-side', in the file"),
+        ([1, None, None, 1], "", "has one input.* both views, 'layout=side-by-side', in the file"),
+        ([1, None, None, None], "", "has one input.* both views, 'layout=stacked' or 'layout=side-by-side', in"),
+        ([1, 8, 8, None], "axes=nhwc", "has one input.* 'layout=stacked' or 'layout=side-by-side'"),
         ([1, 4, None, None], "", "has one input.* export it with an input for each view, or with the 2 or 6 channels"),
         ([1, 3, None, 63], "layout=side-by-side", "takes a width of 63"),
         ([1, 5, None, None], "layout=stacked", "no axis has 2 or 6 channels"),
@@ -423,8 +424,9 @@ def test_every_key_is_documented():
 )
 def test_a_recipe_that_does_not_fit(tmp_path, shape, query, says):
     path = save(tmp_path / "n.onnx", [node("Identity", "x", "y")], {"x": shape}, rank=len(shape))
-    with pytest.raises((InputError, ParameterError), match=says):
+    with pytest.raises((InputError, ParameterError), match=says) as refused:
         open_network(path, query)
+    assert in_options(str(refused.value)) == str(refused.value)  # the command says the same: a key is no option
 
 
 @pytest.mark.parametrize(

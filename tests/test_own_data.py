@@ -336,6 +336,17 @@ def test_a_failure_is_told_once_and_traced_on_request(evaluate):
     assert err.rstrip().endswith("ValueError: no luck")
 
 
+def test_tables_without_any_figure_are_not_written(evaluate, folder):
+    tables = ("--latex", "t.tex", "--markdown", "t.md")
+    options = ("--truth-kind", "depth-mm", "--method", "methods20:fails", *tables, "--csv", "t.csv")
+    code, out, _ = evaluate(*options)
+    assert code == 1
+    assert out.splitlines()[-1] == "wrote t.csv"
+    assert [(folder.parent / name).exists() for name in ("t.tex", "t.md", "t.csv")] == [False, False, True]
+    code, out, _ = evaluate(*options, "--force", "--json")
+    assert (code, json.loads(out)["outputs"]) == (1, {"csv": "t.csv"})
+
+
 def test_tables_and_report_are_written_and_inputs_are_not(evaluate, folder):
     outputs = ("--latex", "t.tex", "--markdown", "t.md", "--report", "mine/r.html", "--csv", "t.csv")
     for force in ((), ("--force",)):  # the report lies in the folder, but is no file of the set

@@ -256,19 +256,18 @@ def test_a_method_without_maps_has_no_p():
     ("gains", "note"),
     [
         ((0.9, 1.1), None),
-        ((-0.9, -1.1), "note: a, b: the mean gain is negative, so near and far are exchanged: is the truth a depth?"),
-        (
-            (0.9, -1),
-            "note: b: the mean gain is negative, so near and far are exchanged: is the map x_right - x_left?",
-        ),
+        ((-0.9, -1.1), "a, b: {}: is the truth a depth, or are the views exchanged?"),
+        ((0.9, -1), "b: {}: the sign of the map is reversed, so turn it (a network: set gain=-1 in its recipe)"),
+        ((-1,), "a: {}: the sign of the map is reversed, so turn it (a network: set gain=-1 in its recipe)"),
     ],
 )
 def test_near_and_far_exchanged_are_noted(gains, note):
-    made = compared([[0.1, 0.2], [0.3, 0.4]])
+    made = compared([[0.1, 0.2], [0.3, 0.4]][: len(gains)])
     for each in made.outcomes:
         each.scores["proper-gain"] = {"gain": gains["ab".index(each.method)]}
     last = comparison_lines(made).splitlines()[-1]
-    assert last == note if note else not last.startswith("note")
+    told = "the mean gain is negative, so near and far are exchanged"
+    assert last == f"note: {note.format(told)}" if note else not last.startswith("note")
 
 
 def test_a_notebook_shows_the_tables_escaped():

@@ -224,7 +224,7 @@ def test_results_are_put_now_and_then(memory, monkeypatch):
     ("given", "out", "kind", "says"),
     [
         ("memory://nowhere", "out", InputError, "^memory:///nowhere: no such file or folder"),
-        ("memory://in/*.CR3", "out", InputError, "holds no shot"),
+        ("memory://in/*.CR3", "out", InputError, "no file matches this pattern"),
         ("gopher://x/y", "out", InputError, "^gopher://x: is no URL that fsspec can use"),
         ("photos", "http://x/y", OutputError, "^http://x/y: http:// may keep a file in part: write to s3://"),
         ("photos", "memory://full", OutputError, "^memory:///full: holds other files"),
@@ -252,7 +252,7 @@ def test_urls_that_cannot_be_used_are_refused(memory, photos, monkeypatch, given
 
 def test_another_batch_in_a_store_is_refused(memory, photos):  # noqa: F811
     run("photos/a_*.png", "memory://out")
-    with pytest.raises(OutputError, match="holds another batch"):
+    with pytest.raises(OutputError, match="holds a batch with other options"):
         dualpix.batch("photos", "memory://out")
     memory.pipe_file("/out/b_left.png", (photos / "b_left.png").read_bytes())
     memory.pipe_file("/out/b_right.png", (photos / "b_right.png").read_bytes())

@@ -55,7 +55,7 @@ def check_scheduler(scheduler: str, **own: object) -> None:
     for name, value in own.items():
         if scheduler != LOCAL and value is not None:
             raise ParameterError(
-                f"{name} is for this machine, but the workers of {scheduler} have theirs: leave it out"
+                f"{name}= is for this machine, but the workers of {scheduler} have theirs: leave it out"
             )
     if scheduler != LOCAL and not _ADDRESS.fullmatch(scheduler):
         raise ParameterError(f"scheduler must be local or an address such as tcp://node1:8786, not {scheduler!r}")

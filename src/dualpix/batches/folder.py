@@ -49,7 +49,7 @@ def check_folder(folder: str, batch: dict[str, Any], force: bool) -> None:
     elif different := _different(found, _as_json(batch)):
         names = ", ".join(different[:MOST_NAMES] + ["more"] * (len(different) > MOST_NAMES))
         raise OutputError(
-            f"{folder}: holds another batch (of other {names}): choose another folder, or force=True to make this "
+            f"{folder}: holds a batch with other options ({names}): choose another folder, or force=True to make this "
             "batch there"
         )
 

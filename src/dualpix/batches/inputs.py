@@ -66,6 +66,8 @@ def find_shots(inputs: Sequence[StrPath | Row], layout: str | None = None, skip:
         if skip is not None and _is_same(path, os.fspath(skip)):
             raise OutputError(f"{path}: the output folder is the input folder: choose another")
         place, files, chosen = _files(path, skip)
+        if chosen and not files:
+            raise InputError(f"{path}: no file matches this pattern: check it, and quote it")
         found, left_out = _paired(files, layout, chosen)
         if not found:
             raise InputError(f"{path}: holds no shot: name views *_left.* and *_right.*, or give a manifest")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import reprlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import PurePosixPath
@@ -11,8 +12,9 @@ from ..errors import InputError, ParameterError
 from ..files import parse_json
 from ..io import urls
 from ..io.pairs import LAYOUTS, SIDES
-from ..params import parse_setting, preset, unknown_name
+from ..params import parse_setting, preset
 from ..params.model import expectations
+from ..params.rules import did_you_mean
 from .shot import Shot
 
 SUFFIXES = (".csv", ".jsonl", ".ndjson")
@@ -64,8 +66,9 @@ def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
         raise InputError(f"{where}: column left is missing: give the left view, or the file with both views")
     for column in values:
         if column not in _known_columns():
-            unknown = unknown_name("column", column, _known_columns())
-            raise InputError(f"{where}: {unknown}" if len(unknown) < 200 else f"{where}: unknown column {column!r}")
+            columns = f"the columns are {', '.join(COLUMNS)} and the parameters"
+            hint = did_you_mean(column, _known_columns())
+            raise InputError(f"{where}: unknown column {reprlib.repr(column)}: {hint}{columns}")
     files = {role: urls.joined(folder, values[role]) for role in FILES if role in values}
     options = {column: value for column, value in values.items() if column not in (*FILES, "name")}
     _check_options(options, where)

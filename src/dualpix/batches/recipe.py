@@ -131,8 +131,8 @@ def check_outputs(captures: Iterable[Capture], shots: Iterable[Shot], folder: st
             other = owners.setdefault(_same(path), shot.where)
             if other != shot.where:
                 raise OutputError(
-                    f"{shot.where}: would write {path}, as {other} does: give the shots different names, such as with "
-                    "the column name of a manifest"
+                    f"{shot.where}: would write {path}, as {other} does: give the shots different names, such as in "
+                    "a column `name` of the manifest"
                 )
     for path in owners.keys() & inputs.keys():
         raise OutputError(f"{inputs[path]}: is an input and would be overwritten: choose another output folder")

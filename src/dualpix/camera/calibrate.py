@@ -132,12 +132,28 @@ def _check_given(white: Sequence[Any], planes: Sequence[Any], scenes: Sequence[A
         )
     if black and not white:
         raise ParameterError("black is the black level of the white sheets: give a pair of them too")
+    _check_different(scenes)
     if len(scenes) == 1 and not planes:
         _, _, depth = scenes[0]
         name = os.fspath(depth) if isinstance(depth, str | os.PathLike) else "the scene"
         raise ParameterError(
             f"{name}: the lens cannot be told from the errors of a single scene: give at least two, or a plane too"
         )
+
+
+def _check_different(scenes: Sequence[Any]) -> None:
+    """Refuse a scene that is given twice: it would seem to confirm the field that was made from it."""
+    known = set()
+    for i, (left, right, _) in enumerate(scenes, 1):
+        views = _identity(left), _identity(right)
+        if views in known:
+            name = os.fspath(left) if isinstance(left, str | os.PathLike) else f"scene {i}"
+            raise ParameterError(f"{name}: this scene is given twice, but it counts once: give another scene")
+        known.add(views)
+
+
+def _identity(view: View) -> str | int:
+    return os.path.realpath(os.fspath(view)) if isinstance(view, str | os.PathLike) else id(view)
 
 
 def _check_distances(planes: Sequence[Any], distances: Sequence[float], focal_length: float | None) -> None:
@@ -164,7 +180,7 @@ def _reading(kind: str | None, area: str | None, used: bool) -> Reading:
     """How depth maps are read."""
     for name, value, known in (("scene_kind", kind, KINDS), ("scene_area", area, AREAS)):
         if value is not None and not used:
-            raise ParameterError(f"{name} says how to read the depth of scenes: give scenes too, or leave it out")
+            raise ParameterError(f"{name}= says how to read the depth of scenes: give scenes too, or leave it out")
         if value is not None:
             check(name, value, Choice(*known))
     return kind or "inverse", area or "whole"
@@ -248,7 +264,7 @@ def summary(made: Calibration) -> str:
         count = f"{len(made.scenes)} scenes" if len(made.scenes) > 1 else "1 scene"
         parts.append(
             f"{count}, mean error {observed:.3g} px, {corrected:.3g} px corrected, "
-            f"{left_out:.3g} px corrected with the others only"
+            f"{left_out:.3g} px if each scene is corrected by the others"
         )
         if left_out >= observed:
             parts.append("the field does not help a scene that is left out: give more scenes")

@@ -129,9 +129,9 @@ def _at(stored: Map, known: npt.NDArray[np.bool_], place: Place) -> Values:
 def _misfit(name: str, stored: Shape, shape: Shape, area: str, places: Mapping[str, Place]) -> str:
     sizes = f"{name}: is {stored[1]}x{stored[0]} but the views are {shape[1]}x{shape[0]}"
     if area == "centre" and "whole" in places:
-        return f"{sizes}, so it cannot be their centre: give the centre, or set scene-area to whole"
+        return f"{sizes}, so it cannot be their centre: give the centre, or scene_area=whole"
     advice = "give a depth map of the same aspect ratio"
-    return f"{sizes}: {advice}" + (", or set scene-area to centre if it covers that" if "centre" in places else "")
+    return f"{sizes}: {advice}" + (", or scene_area=centre if it covers that" if "centre" in places else "")
 
 
 # ---- from maps to captures -------------------------------------------------------------------------------
@@ -159,6 +159,7 @@ class Scene:
         usable = np.isfinite(t) & np.isfinite(self.d) & (self.confidence > 0) & ~_edges(t)
         n = int(np.count_nonzero(usable))
         if n < FEWEST:
+            self._check_sign(reading)
             raise InputError(
                 f"{self.truth.name}: only {n} of {t.size} pixels that were looked at have texture and a known depth "
                 "away from edges: give a depth map that covers more of the picture, or another scene"
@@ -170,6 +171,15 @@ class Scene:
         inverse = (t[usable] - t[usable].mean()) / t[usable].std()
         shapes = np.stack([inverse, np.ones(n)])
         return Capture(self.truth.name, x[usable], y[usable], self.d[usable], self.confidence[usable], shapes)
+
+    def _check_sign(self, reading: Reading) -> None:
+        kind, area = reading
+        values = self.truth.grids[area]
+        if kind == "depth" and (n := np.count_nonzero(values < 0)):
+            raise InputError(
+                f"{self.truth.name}: has negative distances at {n} of {values.size} pixels that were looked at: give "
+                "distances above 0, or scene_kind=inverse if it holds disparities"
+            )
 
 
 def _extreme(t: Values) -> npt.NDArray[np.bool_]:
@@ -224,13 +234,13 @@ def _check_reading(scenes: Sequence[Scene], reading: Reading) -> None:
     (kind, area), meaning, remedy = best, [], []
     if kind != reading[0]:
         meaning.append(f"hold {KINDS[kind]}")
-        remedy.append(f"scene-kind to {kind}")
+        remedy.append(f"scene_kind={kind}")
     if area != reading[1]:
         meaning.append(f"cover {AREAS[area]}")
-        remedy.append(f"scene-area to {area}")
+        remedy.append(f"scene_area={area}")
     raise InputError(
         f"{scenes[0].truth.name}: the disparities fit the depth maps much better if these {' and '.join(meaning)}: "
-        f"set {' and '.join(remedy)}, or check the maps"
+        f"give {' and '.join(remedy)}, or check the maps"
     )
 
 

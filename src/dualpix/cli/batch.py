@@ -191,9 +191,10 @@ def _summary(record: dict[str, Any]) -> str:
     workers = workers if record["jobs"] else "workers that came later"
     lines.append(f"{pace}, {workers}; results.jsonl lists them")
     if record["warned"]:
-        lines.append(f"{record['warned']} have warnings: see results.jsonl")
+        lines.append(f"{record['warned']} {'has' if record['warned'] == 1 else 'have'} warnings: see results.jsonl")
     if record["left_out"]:
-        lines.append(f"{record['left_out']} other pictures in the folders are no shots: left out")
+        others = _number(record["left_out"], "other picture")
+        lines.append(f"{others} in the folders {'is no shot' if record['left_out'] == 1 else 'are no shots'}: left out")
     return "\n".join(lines)
 
 

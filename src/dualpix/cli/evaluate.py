@@ -163,9 +163,9 @@ def evaluate(
         _refuse(context, ("mask", "truth_kind"), f"does not go with --dataset {dataset}: leave it out")
     from ..evaluation.tables import comparison_record, note_lines, problem_lines
 
-    outputs = given(report=report, csv=table, latex=latex, markdown=markdown)
+    requested = given(report=report, csv=table, latex=latex, markdown=markdown)
     description |= {"mask": mask, "truth_kind": truth_kind}
-    result = _compare(est, dataset, description, methods, outputs, cache, threads, force, quiet)
+    result, outputs = _compare(est, dataset, description, methods, requested, cache, threads, force, quiet)
     problems = problem_lines(result, traceback=traceback)
     for line in (*note_lines(result), *problems):
         say(line, err=True)
@@ -227,8 +227,8 @@ def _compare(
     threads: int | None,
     force: bool,
     quiet: bool,
-) -> Comparison:
-    """Run the methods on the data set, and write the report and the table if requested."""
+) -> tuple[Comparison, dict[str, str]]:
+    """Run the methods on the data set, and write what is requested. Returns the result and the files written."""
     from ..evaluation.compare import compare
     from ..evaluation.datasets import open_dataset
     from ..evaluation.methods import files_of, method
@@ -248,9 +248,11 @@ def _compare(
         from ..evaluation.report import report_page
 
         made = {"report": report_page, "csv": comparison_csv, "latex": latex_table, "markdown": markdown_table}
-        for kind, path in outputs.items():
-            files.write(path, made[kind](result).encode("utf-8", "backslashreplace"))
-    return result
+        texts = {kind: made[kind](result) for kind in outputs}
+        written = {kind: path for kind, path in outputs.items() if texts[kind]}  # no table if every scene failed
+        for kind, path in written.items():
+            files.write(path, texts[kind].encode("utf-8", "backslashreplace"))
+    return result, written
 
 
 def _check_outputs(outputs: dict[str, str], dataset: Dataset) -> None:

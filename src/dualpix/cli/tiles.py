@@ -113,5 +113,7 @@ def _summary(record: dict[str, Any]) -> str:
     outputs, tiles = record["outputs"], record["tiles"]
     others = ", ".join(path for name, path in outputs.items() if name != "disparity")
     what, how = in_words(record)
-    cut = f"{tiles['count']} tiles of {tiles['side']} px with margins of {tiles['margin']} px"
+    cut = (
+        f"{tiles['count']} tile{'s' * (tiles['count'] != 1)} of {tiles['side']} px with margins of {tiles['margin']} px"
+    )
     return f"{outputs['disparity']}: {what}\n{how}\n{cut}; also wrote {others}"

@@ -23,6 +23,7 @@ from ..run import Progress, Step
 from ..scenes import Shot, evening, make
 from ..types import Map
 from . import metrics
+from .report._pictures import RAMPS
 
 Image = npt.NDArray[Any]
 Scores = dict[str, float]
@@ -88,14 +89,14 @@ def _contents(scene: str, left: Image, right: Image, truth: Map, result: Result,
         "scores": scores,
     }
     figures = {LABELS[name]: f"{value:.3g}" for name, value in scores.items()}
-    error = np.abs(result.disparity - truth)
+    error = result.disparity - truth
     return {
         "left.png": encode_png(left),
         "right.png": encode_png(right),
         "disparity.png": encode_preview(result.disparity, -LARGEST, LARGEST),
         "truth.png": encode_preview(truth, -LARGEST, LARGEST),
-        "confidence.png": encode_preview(result.confidence, 0, 1, unit="", ends=("low", "high")),
-        "error.png": encode_preview(error, 0, 1, ends=("right", "wrong")),
+        "confidence.png": encode_preview(result.confidence, 0, 1, unit="", ends=("low", "high"), marks=RAMPS["sure"]),
+        "error.png": encode_preview(error, -1, 1, ends=("too far", "too near"), marks=RAMPS["signed"]),
         "disparity.tiff": bytes(encode_map("disparity.tiff", result.disparity)),
         "confidence.tiff": bytes(encode_map("confidence.tiff", result.confidence)),
         "truth.tiff": bytes(encode_map("truth.tiff", truth)),

@@ -11,6 +11,7 @@ from .outcomes import COVERED, OF_COVERED, Comparison, Outcome
 from .statistics import LEVEL, Difference, differences, interval, too_few
 
 Better = Literal["lower", "higher", "neither"]
+REVERSED = "the sign of the map is reversed, so turn it (a network: set gain=-1 in its recipe)"
 
 
 class Score(NamedTuple):
@@ -129,7 +130,8 @@ def note_lines(comparison: Comparison) -> list[str]:
         gains = {method: comparison.mean(method, protocol, "gain") for method in comparison.ranked()}
         known = [method for method, gain in gains.items() if not math.isnan(gain)]
         if exchanged := [method for method in known if gains[method] < 0]:
-            why = "is the truth a depth?" if exchanged == known else "is the map x_right - x_left?"
+            all_of_several = exchanged == known and len(known) > 1
+            why = "is the truth a depth, or are the views exchanged?" if all_of_several else REVERSED
             which = f"{', '.join(exchanged)}: the mean gain is negative"
             lines.append(f"note: {which}, so near and far are exchanged: {why}")
     return lines

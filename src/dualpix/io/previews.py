@@ -1,7 +1,8 @@
-"""A map as a picture: turbo colours, grey where invalid, and a legend with the range below."""
+"""A map as a picture: turbo colours or others, grey where invalid, and a legend with the range below."""
 
 import math
 import os
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,8 @@ from .atomic import OutputSet
 from .images import encode_png
 
 __all__ = ["check_preview_path", "encode_preview", "preview", "write_preview"]
+
+RGB = tuple[int, int, int]
 
 _INVALID = 128
 _BACKGROUND, _INK = 24, 235
@@ -24,6 +27,7 @@ def preview(
     *,
     unit: str = "px",
     ends: tuple[str, str] = ("far", "near"),
+    marks: Sequence[RGB] | None = None,
 ) -> Image:
     """Paint a map with a legend.
 
@@ -35,6 +39,8 @@ def preview(
         The range of the colours. The default is the 1st and 99th percentile of the finite values.
     unit, ends
         The unit after the legend's numbers, and the words at the ends of its bar.
+    marks
+        Colours at equal distances, lowest to highest, in place of turbo.
 
     Returns
     -------
@@ -46,7 +52,7 @@ def preview(
         raise InputError(f"map: has shape {values.shape}: give a non-empty HxW array")
     finite = np.isfinite(values)
     low, high = _range(values[finite], vmin, vmax)
-    colours = _turbo()
+    colours = _turbo() if marks is None else blended(marks, 256)
     painted = colours[_levels(np.where(finite, values, low), low, high)]
     painted[~finite] = _INVALID
     if finite.any():
@@ -80,9 +86,17 @@ def encode_preview(
     *,
     unit: str = "px",
     ends: tuple[str, str] = ("far", "near"),
+    marks: Sequence[RGB] | None = None,
 ) -> bytes:
-    """Return the bytes of the PNG that `write_preview` writes."""
-    return encode_png(preview(map, vmin, vmax, unit=unit, ends=ends))
+    """Return `preview` as the bytes of a PNG."""
+    return encode_png(preview(map, vmin, vmax, unit=unit, ends=ends, marks=marks))
+
+
+def blended(marks: Sequence[RGB], count: int) -> Image:
+    """That many colours, from the first mark to the last one; those between two marks are blends of them."""
+    at, places = np.arange(count), np.linspace(0, count - 1, len(marks))
+    channels = [np.rint(np.interp(at, places, channel)) for channel in zip(*marks, strict=True)]
+    return np.stack(channels, axis=1).astype(np.uint8)
 
 
 def check_preview_path(path: StrPath) -> None:

@@ -58,10 +58,10 @@ def check_memory(name: str, frame: Frame, floats_per_pixel: float, mem_limit: fl
     limit = available() if mem_limit is None else mem_limit
     if limit is not None and needed > limit:
         height, width = frame.shape
-        means = "are free" if mem_limit is None else "mem_limit allows"
+        means = "are free" if mem_limit is None else "mem_limit= allows"
         raise InputError(
             f"{name} is {width}x{height} pixels and needs about {needed:.2g} GB of memory beside the views, more "
-            f"than the {limit:.3g} GB that {means}: give smaller views or another mem_limit"
+            f"than the {limit:.3g} GB that {means}: give smaller views or another mem_limit="
         )
 
 

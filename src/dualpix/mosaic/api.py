@@ -159,7 +159,8 @@ class Request:
         margin = max(margin_of(method_of(params)))
         if self.tile < margin:
             raise ParameterError(
-                f"tile must be at least the margin of a tile, {margin} px, not {self.tile}: give a larger tile"
+                f"tile must be at least {margin} px, the margin that these parameters can need, not {self.tile}: give "
+                "a larger tile"
             )
         return {role: check_tiled_path(path) for role, path in self.maps.items()}
 

@@ -99,7 +99,7 @@ def _layout(path: str, inputs: list[Any], recipe: Recipe) -> str:
     if len(inputs) not in (1, 2):
         raise InputError(
             f"{path}: has {len(inputs)} inputs ({', '.join(each.name for each in inputs)}), not one or two for the "
-            "views: export it with the others fixed"
+            "views: export it with only the views as inputs"
         )
     if recipe.layout == "auto":
         if len(inputs) == 2:
@@ -109,9 +109,9 @@ def _layout(path: str, inputs: list[Any], recipe: Recipe) -> str:
             return "stacked"
         raise InputError(f"{path}: has one input, {_listed(inputs)}: {_way_out(sizes, recipe.axes)}")
     if (recipe.layout == "two") != (len(inputs) == 2):
-        raise ParameterError(
-            f"layout={recipe.layout}, but {path} has {len(inputs)} input{'s' * (len(inputs) > 1)}, {_listed(inputs)}"
-        )
+        found = f"{len(inputs)} input{'s' * (len(inputs) > 1)}, {_listed(inputs)}"
+        remedy = "leave layout out" if len(inputs) == 2 else _way_out(_sizes(inputs[0]), recipe.axes)
+        raise ParameterError(f"'layout={recipe.layout}', but {path} has {found}: {remedy}")
     return recipe.layout
 
 
@@ -121,7 +121,8 @@ def _way_out(sizes: tuple[int | None, ...], axes: str) -> str:
     fits = [layout for layout, views in ONE_INPUT.items() if found == {None} or found & _possible(views)]
     if len(sizes) != 4 or not fits:
         return "export it with an input for each view, or with the 2 or 6 channels of both"
-    return f"say how it holds both views, {' or '.join(f'layout={layout}' for layout in fits)}, {RECIPE}"
+    settings = " or ".join(f"'layout={layout}'" for layout in fits)
+    return f"say how it holds both views, {settings}, {RECIPE}"
 
 
 def _possible(views: int) -> set[int]:

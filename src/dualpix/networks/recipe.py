@@ -144,7 +144,7 @@ def _parsed(text: str) -> tuple[str, Any]:
     """Key and value of a part of the query."""
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        raise ParameterError(f"?{text} is not KEY=VALUE, joined by &, such as layout=stacked&white=255")
+        raise ParameterError(f"?{text} is not KEY=VALUE, joined by &, such as ?layout=stacked&white=255")
     rule = _rule(key)
     try:
         return key, rule.check(rule.parse(value))

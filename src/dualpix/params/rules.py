@@ -206,6 +206,10 @@ def refusal(name: str, value: object, rule: Rule) -> ParameterError:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """The message for an unknown name: the closest known name, if there is one, and all of them."""
     names = list(known)
-    close = difflib.get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return f"unknown {kind} {reprlib.repr(name)}: {hint}the {kind}s are {', '.join(names)}"
+    return f"unknown {kind} {reprlib.repr(name)}: {did_you_mean(name, names)}the {kind}s are {', '.join(names)}"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """The question whether the closest known name is meant, with a space behind it; empty if none is close."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"did you mean {close[0]}? " if close else ""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...io import preview
+from ...io.previews import blended
 from ...types import Map, full_scale
 
 Image = npt.NDArray[np.uint8]
@@ -74,13 +75,9 @@ def photograph(image: Image) -> bytes:
 
 @cache
 def _palette(colours: Colours) -> bytes:
-    levels = np.arange(STEPS + 1, dtype=np.float32)
-    if colours == "plain":
-        table = preview(levels[None], 0, STEPS)[0, : STEPS + 1]
-    else:
-        marks = np.linspace(0, STEPS, len(RAMPS[colours]))
-        channels = (np.rint(np.interp(levels, marks, channel)) for channel in zip(*RAMPS[colours], strict=True))
-        table = np.stack([*channels], axis=1).astype(np.uint8)
+    count = STEPS + 1
+    plain = colours == "plain"
+    table = preview(np.arange(count)[None], 0, STEPS)[0, :count] if plain else blended(RAMPS[colours], count)
     return bytes([GREY] * 3) + table.tobytes()
 
 
