@@ -19,6 +19,7 @@ OTHER_FRAME = 7  # more if the frame before is known: its belief, and the prior 
 STEREO = 9  # stereo without its candidates
 CANDIDATE = 4  # more for each candidate
 JUDGED = 13  # more if candidates are judged by their costs alone (choice is 0,0)
+STRETCHED = 1  # more, of the input's own size, if its pixels are not square
 # While a filter runs:
 GUIDED, STEREO_GUIDED = 16, 29
 SOLVER, STEREO_SOLVER = 17, 43
@@ -54,10 +55,11 @@ def gigabytes(shape: tuple[int, int], floats_per_pixel: float) -> float:
 
 def check_memory(name: str, frame: Frame, floats_per_pixel: float, mem_limit: float | None) -> None:
     """Refuse a pair that needs more than `mem_limit` GB or, without a limit, more than is free."""
-    needed = gigabytes(frame.square_shape, floats_per_pixel)
+    height, width = frame.shape
+    stretched = 4e-9 * height * width * STRETCHED if frame.aspect != 1 else 0
+    needed = gigabytes(frame.square_shape, floats_per_pixel) + stretched
     limit = available() if mem_limit is None else mem_limit
     if limit is not None and needed > limit:
-        height, width = frame.shape
         means = "are free" if mem_limit is None else "mem_limit= allows"
         raise InputError(
             f"{name} is {width}x{height} pixels and needs about {needed:.2g} GB of memory beside the views, more "
