@@ -237,7 +237,7 @@ def test_unknown_or_wrong_parameter(refused, options, names, says):
     [
         (("disparity",), "LEFT"),
         (("disparity", "left.png"), "--output"),
-        (("disparity", "left.png", "-o", "out.tiff"), "or --layout side-by-side or top-bottom if"),
+        (("disparity", "left.png", "-o", "out.tiff"), "or the layout, side-by-side or top-bottom, if"),
         (("disparity", "left.png", "right.png"), "--output"),
         ((*match(), "more"), "more"),
         ((*match(), "--filtr", "none"), "--filtr"),

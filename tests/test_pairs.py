@@ -135,7 +135,7 @@ BAD = {
     "plain": (
         by_opencv(".png", LEFT),
         {},
-        r"is one picture: give the other view too, or layout=side-by-side or top",
+        r"is one picture: give the other view too, or the layout, side-by-side or top",
     ),
     "odd": (by_opencv(".png", LEFT[:, :79]), {"layout": "side-by-side"}, r"its width, 79, is odd and cannot be halved"),
     "no image": (b"nothing of the kind", {}, r"is in none of the formats read here"),

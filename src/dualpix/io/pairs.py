@@ -208,7 +208,7 @@ def _app_views(name: str) -> Pair:
 def _no_layout(name: str) -> Pair:
     probe(name)  # a file that cannot be read says so
     raise InputError(
-        f"{name}: is one picture: give the other view too, or layout=side-by-side or top-bottom if it holds both"
+        f"{name}: is one picture: give the other view too, or the layout, side-by-side or top-bottom, if it holds both"
     )
 
 
