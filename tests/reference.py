@@ -473,7 +473,7 @@ def relief_factor(d, relief):
 
 
 def polish(d, step, scales=3):
-    """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2.
+    """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2, a = v^2 / (v^2 + eps^2).
 
     Before that, what it changes in the halved map, with a third of the eps, is added.
     """
@@ -489,7 +489,7 @@ def polish(d, step, scales=3):
 
     m = mean(d)
     v = np.maximum(mean(d**2) - m**2, 0)
-    a = v / (v + step**2)
+    a = v**2 / (v**2 + step**4)
     return mean(a) * d + mean((1 - a) * m)
 
 

@@ -45,3 +45,9 @@ def test_the_kernel_refuses_nonsense():
     for out, eps in ((np.zeros((5, 4), np.float32), 1.0), (np.zeros_like(d), 0.0)):
         with pytest.raises(ValueError, match=r"out must|eps must"):
             _core.polish(d, out, eps=eps, threads=1)
+
+
+def test_a_thin_thing_keeps_its_height():
+    d = np.zeros((40, 60), np.float32)
+    d[:, 28:32] = 0.8  # four times the step
+    assert polished(d, 0.2, 1)[20, 28:32].min() > 0.72  # v / (v + eps) instead leaves 0.63

@@ -65,7 +65,7 @@ DUALPIX_CLONES void fit_row(const float* d, int h, int w, int y, float zero, flo
   for (int x = 0; x < w; ++x) {
     const float n = rows * inverse[x], m = n * across[x];
     const float v = std::max(n * across2[x] - m * m, 0.0f);
-    a[x] = v / (v + eps);
+    a[x] = v * v / (v * v + eps * eps);
     b[x] = (1 - a[x]) * m;
   }
 }
