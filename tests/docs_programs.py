@@ -54,19 +54,30 @@ REPLACED = [
     Replaced(r"\b(cores|processes)=32", r"\1=1", "the same"),
     Replaced(r"jobs=30", "jobs=1", "the same"),
     Replaced(r"n_workers=100", "n_workers=1", "the same"),
+    Replaced(r"^python benchmarks", f"{sys.executable} {ROOT}/benchmarks", "another folder"),
+    Replaced(r"--speed", "--speed --size 64 48", "a small clip"),
+    Replaced(r"--size 1280 720", "", "the same"),
+    Replaced(r"--frames (14|24)", "--frames 3", "the same"),
+    Replaced(r"simulated/018", "simulated/000", "the only scene, see above"),
+    Replaced(r"-o docs/maps-018.jpg --before old/018.npy", "-o strip.jpg --before simulated/000/d.npy", "no older map"),
     Replaced(r"PYTHONPATH=benchmarks \.venv/bin/python", f"PYTHONPATH=benchmarks {sys.executable}", "runs these tests"),
 ]
 
-# Commands that do not run, by how they begin.
+# Commands that do not run. The patterns are those of their beginning.
 NOT_RUN = {
     "helm": "needs Kubernetes, and changes it",
     "python3 -m venv": "makes an environment; make test has done it",
-    ".venv/bin/pip": "compiles for minutes; make test has done it",
-    ".venv/bin/python -m pytest": "runs these tests",
+    r"\.venv/bin/pip": "compiles for minutes; make test has done it",
+    r"\.venv/bin/python -m pytest": "runs these tests",
     "benchmarks/sanitized": "needs a build under a sanitizer; make sanitize has one",
     "pip install": "changes the environment; make test installs the extras, and the names are checked here",
     "make": "takes minutes; dry run here, and .ci/run runs lint, fuzz and test",
-    "python benchmarks": "takes minutes or needs captures; the arguments are parsed here",
+    r"python benchmarks/tune\.py": "takes an hour; the arguments are parsed here, test_ablation.py runs parts",
+    r"python benchmarks/batch\.py": "takes minutes; the arguments are parsed here, test_batch.py runs parts",
+    r"python benchmarks/cluster\.py": "takes minutes; the arguments are parsed here, test_cluster.py runs parts",
+    r"python benchmarks/faults\.py": "takes minutes; test_endings.py runs it with fewer faults",
+    r"python benchmarks/video\.py$": "takes minutes; the arguments are parsed here, test_temporal.py has the measures",
+    r"python benchmarks/pictures\.py demo": "takes seconds; the line above it runs the same on a smaller pair",
 }
 
 

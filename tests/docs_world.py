@@ -11,7 +11,8 @@ from test_calibration import sheet
 from test_datasets import dslr, middlebury, pixel4, r6ii, simulated
 from test_video import clip_of, write_video
 
-LEFT = "left.png left.tif west.tif photo.png im0.png left1.png left2.png"
+LEFT = "left.png left.tif photo.png"
+SMALL = "west.tif im0.png left1.png left2.png"
 SHOTS = "photos/day1/left.png photos/day2/left.png pictures/left.png shots/day1/left.png shots/in/left.png"
 RAW = "IMG_0001.CR3 IMG_0002.CR3"
 MAPS = "d.tiff depth.tiff out.tiff truth.pfm"
@@ -29,8 +30,9 @@ def make(folder):
     left, right, truth = dualpix.simulate(image, (2 - 3 * x / 960 + 0.7 * (y - 256) / 256).astype(np.float32))
     for name in LEFT.split():
         write_pair(folder, name, left, right)
-    for name in SHOTS.split():
-        write_pair(folder, name, left[:128, :192], right[:128, :192])
+    for names, height, width in ((SMALL, 256, 480), (SHOTS, 128, 192)):
+        for name in names.split():
+            write_pair(folder, name, left[:height, :width], right[:height, :width])
     for name in MAPS.split():
         dualpix.write_map(folder / name, truth)
     (folder / "hints.json").write_text(HINTS)

@@ -190,7 +190,7 @@ def test_lists_have_no_idle_entry():
     python = [block.text for block in BLOCKS if block.language == "python"]
     idle = [each for each in REPLACED if not any(re.search(each.pattern, text) for text in (*lines, *python))]
     assert idle == []
-    assert [start for start in NOT_RUN if not any(line.startswith(start) for line in lines)] == []
+    assert [start for start in NOT_RUN if not any(re.match(start, line) for line in lines)] == []
     assert [mark for mark in NO_PYTHON if mark not in "".join(python)] == []
 
 
@@ -203,7 +203,7 @@ def test_table_of_own_data_is_read(folder):
 
 def reason_not_to_run(words):
     line = " ".join(words)
-    return next((reason for start, reason in NOT_RUN.items() if line.startswith(start)), None)
+    return next((reason for start, reason in NOT_RUN.items() if re.match(start, line)), None)
 
 
 def check(words, where, patch):
