@@ -98,6 +98,10 @@ class Shell:
         endpoint = os.environ.get("AWS_ENDPOINT_URL", "http://store:9000")
         self.names |= {"here": Path.cwd(), "store": store, "endpoint": endpoint}
 
+    def ended(self):
+        """What should still run in the background, but does not."""
+        return [shlex.join(words) for words, process in self.background.items() if process.poll() is not None]
+
     def stop(self):
         for process in reversed(self.background.values()):
             process.kill()
@@ -257,7 +261,7 @@ class Parsed(BaseException):
     """The arguments of a script are fine."""
 
 
-def parse_script(words, patch):
+def parse_script(words, where, patch):
     """Have a script of benchmarks/ parse its arguments, and no more."""
 
     def parse(self, args=None, namespace=None, real=argparse.ArgumentParser.parse_args):
@@ -270,7 +274,9 @@ def parse_script(words, patch):
         runpy.run_path(str(ROOT / words[1]), run_name="__main__")
     except Parsed:
         return
-    raise AssertionError(f"{words[1]} does not parse its arguments")
+    except SystemExit:
+        pass  # it has told what is wrong
+    raise AssertionError(f"{where}: {shlex.join(words)}")
 
 
 def dry_run(words, where):

@@ -127,6 +127,7 @@ def test_commands_run(shell, page, monkeypatch, benchmark_script):
                     check(words, str(block), patch)
             elif tuple(words) not in (DEMO, DEMO[:2]):
                 shell.run(words, str(block))
+    assert shell.ended() == []
 
 
 def test_the_tutorial_runs_on_the_scene_that_the_demo_draws(tmp_path, monkeypatch, call):
@@ -213,7 +214,7 @@ def check(words, where, patch):
     elif words[:2] == ["pip", "install"]:
         check_extras(words[2], where)
     elif words[0] == "python":
-        docs_programs.parse_script(words, patch)
+        docs_programs.parse_script(words, where, patch)
 
 
 def test_every_extra_is_in_the_table():
