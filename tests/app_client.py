@@ -1,11 +1,15 @@
-"""A running app for tests: a real server on a free port in a thread, and a small client."""
+"""A running app for tests: a real server on a free port in a thread, or the command; and a small client."""
 
 import http.client
 import json
+import os
 import secrets
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
+from urllib.request import urlopen
 
 import numpy as np
 
@@ -98,3 +102,38 @@ def running(parent, limits=None):
             thread.join(PATIENCE)
             session.close()
             sock.close()
+
+
+DUALPIX = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may run where it is ignored
+runpy.run_module("dualpix", run_name="__main__", alter_sys=True)
+"""
+
+
+@contextmanager
+def started(temporary, *args):
+    """The command, running, and its address. Its private folder lies in `temporary`. It does not outlive the test."""
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    command = [sys.executable, "-c", DUALPIX, "app", *map(str, args)]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            line = process.stdout.readline()
+            assert "http://127.0.0.1:" in line, process.stderr.read()
+            yield process, line.split()[2]
+        finally:
+            process.kill()
+
+
+def answered(address):
+    """What the server of a started app answers."""
+    end = time.monotonic() + 20
+    while True:
+        try:
+            with urlopen(address, timeout=20) as reply:
+                return reply.read()
+        except OSError:
+            assert time.monotonic() < end
+            time.sleep(0.05)

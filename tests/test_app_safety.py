@@ -5,16 +5,13 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from app_client import form, running
+from app_client import answered, form, running, started
 from conftest import textured_pair
 from dualpix.app.opening import find, name_of
 from dualpix.app.session import Session
@@ -338,29 +335,6 @@ def test_folders_of_others_are_kept(tmp_path):
     assert kept == {"elsewhere", f"{PREFIX}link", f"{PREFIX}file", f"{PREFIX}new"}
 
 
-DUALPIX = """
-import runpy, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may run where it is ignored
-runpy.run_module("dualpix", run_name="__main__", alter_sys=True)
-"""
-
-
-@contextmanager
-def started(tmp_path, *args):
-    """The command, running, and its address. It does not outlive the test."""
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-c", DUALPIX, "app", "--no-open", *map(str, args)]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            line = process.stdout.readline()
-            assert "http://127.0.0.1:" in line, process.stderr.read()
-            yield process, line.split()[2]
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
 )
@@ -369,8 +343,8 @@ def test_nothing_is_left_after_the_end(tmp_path, views, number, code):
         (tmp_path / f"{name}.png").write_bytes(encode_png(view))
     place = tmp_path / "tmp"
     place.mkdir()
-    with started(place, tmp_path) as (process, address):
-        state = json.loads(ask(address + "api/state"))
+    with started(place, tmp_path, "--no-open") as (process, address):
+        state = json.loads(answered(address + "api/state"))
         assert state["shots"][0]["files"] == [str(tmp_path / "left.png"), str(tmp_path / "right.png")]
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
@@ -381,19 +355,6 @@ def test_nothing_is_left_after_the_end(tmp_path, views, number, code):
     if left:
         with PrivateFolder(place) as folder:
             assert list(place.iterdir()) == [folder.path]
-
-
-def ask(address):
-    from urllib.request import urlopen
-
-    end = time.monotonic() + 20
-    while True:
-        try:
-            with urlopen(address, timeout=20) as reply:
-                return reply.read()
-        except OSError:
-            assert time.monotonic() < end
-            time.sleep(0.05)
 
 
 def test_sighup_ends_the_server_before_it_ends_the_process(tmp_path):

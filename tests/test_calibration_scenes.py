@@ -317,6 +317,14 @@ def test_scenes_without_usable_pixels_are_refused():
         captures_of([flat, scene(1)], INVERSE)
 
 
+def test_a_flat_depth_with_noise_is_named():
+    """Its pixels have texture and a known depth, so more of them would not help."""
+    rough = np.random.default_rng(0).normal(3, 0.01, SHAPE)
+    for reading in (INVERSE, ("depth", "whole")):
+        with pytest.raises(InputError, match=r"^depth 0: its depth jumps at nearly every pixel, as noise on a flat"):
+            captures_of([scene(0, truth=lambda _: rough), scene(1)], reading)
+
+
 # ---- rendered scenes, files and the command --------------------------------------------------------------
 
 LENS = np.array([1.0, 0, 0, 0, 0, 0]) + np.array([-0.15, 0.0, 0, 0, 0]) @ MODES

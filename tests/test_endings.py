@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from dualpix.evaluation.cache import read_outcome
 from dualpix.io import OutputSet, atomic, encode_png, parts
 from dualpix.io.locks import locked
 from dualpix.io.parts import Part, is_part, name_beside, remove_dead
+from dualpix.io.private import PrivateFolder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSIX")
 
@@ -505,13 +507,13 @@ def test_a_signal_waits_until_all_outputs_are_in_place(tmp_path, monkeypatch):
 
 def test_a_child_does_not_remove_the_files_of_its_parent(tmp_path):
     part = Part(str(tmp_path / "out"))
-    with uninterrupted():
+    with uninterrupted(), ending.at_end((tmp_path / "ended").touch):
         child = os.fork()
         if child == 0:
             ending.remove_leftovers()
             os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    assert os.path.exists(part.path)
+        assert os.waitpid(child, 0)[1] == 0
+        assert [str(path) for path in tmp_path.iterdir()] == [part.path]
     part.close()
 
 
@@ -535,6 +537,79 @@ os._exit(0)
 def test_nothing_is_put_in_place_when_leftovers_are_removed(how, said):
     done = subprocess.run([sys.executable, "-c", ENDING, how], stdout=subprocess.PIPE, timeout=60, check=True)
     assert done.stdout == said
+
+
+LATE = """
+import os, sys, threading
+from dualpix import ending
+from dualpix.io.parts import Part
+
+ending.remove_leftovers(ending=True)
+thread = threading.Thread(target=Part, args=(sys.argv[1],), daemon=True)
+thread.start()
+thread.join(1)
+os._exit(0)
+"""
+
+
+def test_no_part_appears_when_leftovers_are_removed(tmp_path):
+    subprocess.run([sys.executable, "-c", LATE, tmp_path / "out"], timeout=60, check=True)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("make", [Part, lambda place: PrivateFolder(Path(place).parent)])
+def test_what_is_made_when_a_signal_comes_is_remembered(tmp_path, monkeypatch, make):
+    """The signal comes at the moment when the file or folder appears."""
+
+    def signalled(made):
+        def act(path, *args, **kwargs):
+            result = made(path, *args, **kwargs)
+            if str(tmp_path) in str(path):
+                os.kill(os.getpid(), signal.SIGINT)
+            return result
+
+        return act
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", signalled(os.open))
+            patch.setattr(os, "mkdir", signalled(os.mkdir))
+            with pytest.raises(KeyboardInterrupt):
+                make(str(tmp_path / "out"))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(os.listdir(tmp_path)) == 1
+    ending.remove_leftovers()
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_for_the_end_is_done_there_or_before_the_process_ends(capsys):
+    with ending.at_end(lambda: print("first")), ending.at_end(lambda: 1 / 0 if undone else print("last")):
+        undone = True
+        ending.remove_leftovers()
+        assert capsys.readouterr().out == "first\n", "one that fails does not stop the others"
+        undone = False
+        ending.remove_leftovers()
+        assert capsys.readouterr().out == "last\nfirst\n"
+    assert capsys.readouterr().out == "last\nfirst\n"
+    ending.remove_leftovers()
+    assert capsys.readouterr().out == ""
+
+
+def test_what_a_signal_cuts_short_is_done_again_at_the_end():
+    calls = []
+
+    def act():
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), ending.at_end(act):
+        pass
+    ending.remove_leftovers()
+    assert len(calls) == 2
+    ending._last.clear()
 
 
 def _half_written(folder):
@@ -562,6 +637,67 @@ def test_a_worker_that_is_ended_leaves_nothing(tmp_path):
     task.join()
     assert failures == ["its process ended with SIGTERM"]
     assert os.listdir(tmp_path) == ["ready"]
+
+
+@dataclass(frozen=True)
+class Half:
+    """A task that has written half of its output. It may be deaf to SIGTERM, as it is while it waits for a disk."""
+
+    folder: str
+    deaf: bool
+
+    def run(self):
+        if self.deaf:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _half_written(self.folder)
+
+    def failed(self, why):
+        return why
+
+    def gigabytes(self):
+        return 0.0
+
+
+RUNNER = """
+import sys, time
+from dualpix.batches import processes
+from dualpix.batches.folder import opened
+from dualpix.cli.signals import exit_code, stop_on_signals
+from test_endings import Half
+
+def wait(*_, **__):
+    while True:
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:  # the exception is lost, or the machine is too busy to look at it in time
+            pass
+
+folder, deaf, stubborn = sys.argv[1], sys.argv[2] == "True", sys.argv[3] == "True"
+if stubborn:
+    processes.wait = wait
+stop_on_signals()
+try:
+    with opened(folder, {}) as lock:
+        list(processes.Processes(1, None, lock).run([Half(folder, deaf)]))
+except KeyboardInterrupt:
+    sys.exit(exit_code())
+"""
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_run_that_is_stopped_clears_the_parts_of_its_workers(tmp_path, deaf, stubborn):
+    """However it ends, its workers have ended before, and their parts are gone."""
+    command = [sys.executable, "-c", RUNNER, str(tmp_path), str(deaf), str(stubborn)]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)}) as run:
+        while not (tmp_path / "ready").exists():
+            assert run.poll() is None
+            time.sleep(0.02)
+        assert any(map(is_part, os.listdir(tmp_path)))
+        run.terminate()
+        assert run.wait(60) == 143
+        with locked(str(tmp_path), "worker"):  # which its workers had, too
+            assert sorted(os.listdir(tmp_path)) == ["batch.json", "ready"]
 
 
 class Slow:

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 import pytest
 
+from docs_pages import ROOT, blocks_of
 from dualpix.networks import open_network
-from test_docs import ROOT, blocks_of
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch onnxscript")
 pytest.importorskip("onnxscript", reason="onnxscript is not installed: pip install onnxscript")

@@ -142,7 +142,7 @@ def test_scenes_without_a_name_get_that_of_their_files(folder):
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ("left,right,truth,deph\na/l.png,a/r.png,a/d.png,\n", r"line 2: unknown column 'deph'"),
+        ("left,right,truth,deph\na/l.png,a/r.png,a/d.png,\n", r"line 1: unknown column 'deph'"),
         ("left,right\na/l.png,a/r.png\n", "line 2: column truth is missing: name the file"),
         ("left,truth,axis,truth_kind\na/l.png,a/d.png,z,inverse\n", "line 2: axis must be x or y, not 'z'"),
         ("left,truth,range,truth_kind\na/l.png,a/d.png,4 -3,inverse\n", "range must be the least and the greatest"),

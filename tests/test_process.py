@@ -1,5 +1,6 @@
 """Work in a process of its own: its answer, and what is said if it fails."""
 
+import atexit
 import os
 import sys
 import time
@@ -49,6 +50,21 @@ def test_what_the_process_prints_is_shown_on_request_only(monkeypatch, capfd, de
 def test_a_process_without_an_answer_says_how_it_ended(function, argument, says):
     with pytest.raises(process.ProcessError, match=says):
         process.call(function, argument)
+
+
+def end_late(code):
+    """Close the pipe, and end some time later."""
+    atexit.register(lambda: (time.sleep(0.2), os._exit(code)))
+    raise ZeroDivisionError
+
+
+def test_a_worker_that_is_ending_is_not_killed(monkeypatch):
+    """It has files to remove, and the error says how it ended by itself."""
+    monkeypatch.setattr(process, "GRACE", 60)
+    worker = process.Worker()
+    with pytest.raises(process.ProcessError, match="exit status 7"):
+        worker.call(end_late, 7)
+    worker.end()
 
 
 def test_python_gets_the_import_path_of_this_process(monkeypatch, tmp_path):

@@ -102,6 +102,10 @@ def test_save_keeps_existing_files(folder, result):
         ("d.tiff", {"preview": "p.jpg"}, "a preview is a PNG file"),
         ("d.tiff", {"png": "grey"}, "the option png is for .png files"),
         ("nowhere/d.tiff", {}, "nowhere"),
+        (3, {}, "path must be a path, not int: give the name of a file"),
+        (b"d.tiff", {}, "path must be a path, not bytes"),
+        ("d.tiff", {"confidence": 3}, "confidence must be a path, not int"),
+        ("d.tiff", {"preview": True}, "preview must be a path, not bool"),
     ],
 )
 def test_save_refuses_before_it_writes(folder, name, options, said):
@@ -110,6 +114,11 @@ def test_save_refuses_before_it_writes(folder, name, options, said):
     with pytest.raises(OutputError, match=re.escape(said)):
         found.save(name, **options, force=True)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_map_needs_a_path():
+    with pytest.raises(OutputError, match="path must be a path, not NoneType"):
+        dualpix.write_map(None, np.zeros((2, 2), np.float32))
 
 
 def test_a_result_of_arrays_takes_its_photo_from_the_caller(folder, result, views):

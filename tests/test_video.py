@@ -14,7 +14,7 @@ import dualpix
 from dualpix.clips import api, source, target
 from dualpix.clips.parts import Parts, read_moment, write_moment
 from dualpix.errors import OutputError
-from dualpix.io import video
+from dualpix.io import video, video_files
 from dualpix.io.frames import find_frames
 from dualpix.method import two_sided
 from test_temporal import resting_clip
@@ -99,6 +99,8 @@ def test_a_grey_video_says_what_its_codes_mean(call, tmp_path, views, bits):
     assert np.abs(d - maps_of(frames)).max() <= 0.5001 * 4 / (2**bits - 1)
     assert rate == RATE
     np.testing.assert_allclose(times, np.arange(7) / float(RATE), atol=2e-3)
+    told = f"{out}: video 64x48, 7 frames, 23.976 frames/s, disparity in px as {bits}-bit grey: black -1, white 3\n"
+    assert call("info", out) == (0, told, "")
     record = json.loads((tmp_path / "depth.json").read_text())
     assert record["grey"] == meaning | {"outside": 0}
     assert json.loads(stdout) == record
@@ -458,3 +460,25 @@ def test_a_second_run_does_not_touch_the_parts_of_the_first(tmp_path):
         with pytest.raises(OutputError, match="another dualpix video is writing here"), Parts(path, "second").opened():
             pass
         assert (tmp_path / "out.parts/segment").read_text() == "work"
+
+
+@pytest.mark.parametrize("suffix", [".mkv", ".webm", ".mp4", ".mov"])
+def test_info_describes_other_videos(call, tmp_path, suffix):
+    codec = "libvpx-vp9" if suffix == ".webm" else "mpeg4"
+    path = write_video(tmp_path / f"a{suffix}", clip_of(1)[0][:1], Fraction(25), codec, "yuv420p")
+    assert call("info", path) == (0, f"{path}: video 64x48, 1 frame, 25 frames/s\n", "")
+    assert json.loads(call("info", "--json", path)[1]) == {
+        "files": [{"path": str(path), "format": "video", "width": 64, "height": 48, "frames": 1, "rate": 25.0}]
+    }
+
+
+@pytest.mark.parametrize("tag", ["", "{", "[1]", '{"bits": 10}', '{"bits": 10, "black": 0, "white": "x"}'])
+def test_a_tag_that_is_not_ours_is_left_out(tag):
+    assert video_files._meaning(tag) == {}
+
+
+def test_info_says_what_is_wrong_with_a_video(call, tmp_path):
+    (tmp_path / "a.mkv").write_bytes(b"\x1aE\xdf\xa3" + bytes(100))
+    code, out, err = call("info", tmp_path / "a.mkv")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "a.mkv: is no video that can be read" in err

@@ -12,6 +12,7 @@ from types import FrameType
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 _leftovers: set[str] = set()  # temporary files and folders
+_last: dict[Callable[[], object], None] = {}  # what else is done at the end, in the order in which it was asked for
 _steps = threading.RLock()  # held during steps that belong together
 
 
@@ -34,6 +35,21 @@ def leftover(path: str) -> Iterator[None]:
         forget(path)
 
 
+@contextmanager
+def at_end(act: Callable[[], object]) -> Iterator[None]:
+    """Call a function at the end of the block, or of the process if that comes first.
+
+    Of several, the newest is called first. A function may be called twice, and by two threads at once: the end of the
+    process does not wait for a block that is ending.
+    """
+    _last[act] = None
+    try:
+        yield
+    finally:
+        act()
+        _last.pop(act, None)
+
+
 def remember(path: str) -> None:
     """Remove a file or folder at the end of the process, unless it is forgotten before."""
     _leftovers.add(path)
@@ -47,13 +63,17 @@ def forget(path: str) -> None:
 
 
 def remove_leftovers(ending: bool = False) -> None:
-    """Remove all temporary files and folders of this process. Steps that belong together are finished before.
+    """Remove all temporary files and folders of this process, and do what `at_end` asks for.
 
-    With `ending`, other threads cannot begin such steps any more. The caller ends the process at once.
+    Steps that belong together are finished before. With `ending`, other threads cannot begin such steps any more. The
+    caller ends the process at once.
     """
     got = _steps.acquire(timeout=5)  # s; after them, something is wrong with the disk
     for path in tuple(_leftovers):
         forget(path)
+    for act in reversed(tuple(_last)):  # parts go when the processes that write them have ended
+        with suppress(Exception):  # the others have their turn
+            act()
     if got and not ending:
         _steps.release()
 
@@ -83,9 +103,10 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _forget_all() -> None:
-    """After a fork the child has no temporary files: they are its parent's."""
+    """After a fork the child has no temporary files and nothing to end: all that is its parent's."""
     global _steps
     _leftovers.clear()
+    _last.clear()
     _steps = threading.RLock()
 
 

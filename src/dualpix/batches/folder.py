@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..ending import at_end
 from ..errors import OutputError
 from ..files import parse_json
 from ..io import OutputSet, urls
@@ -92,7 +93,8 @@ def _names(folder: str) -> list[str]:
 def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
     """Make the folder if it is missing, and keep other batches out while the block runs. A store has no locks.
 
-    Parts of files that a killed run has left are removed, at the beginning and at the end.
+    Parts of files are removed at the beginning, if a killed run has left some, and at the end, when our own processes
+    have ended. So it does not matter what one of them did when it was killed.
 
     Yields
     ------
@@ -115,10 +117,8 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
         if _read(folder) != _as_json(batch):
             with OutputSet([path], force=True) as files:
                 files.write(path, _text(batch))
-        try:
+        with at_end(lambda: _remove_parts(folder)):
             yield lock
-        finally:
-            _remove_parts(folder)
 
 
 def _read(folder: str) -> Any:

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InputError, ParameterError
 from ..files import parse_json
@@ -23,6 +23,22 @@ CHOICES = {"layout": LAYOUTS, "first": SIDES, "axis": ("x", "y")}
 COLUMNS = (*FILES, "name", "preset", *CHOICES)
 
 
+class Row(NamedTuple):
+    """A line of a table.
+
+    Attributes
+    ----------
+    where, header : str
+        What errors call the line, and the line that names its columns. In JSONL both are one.
+    cells : dict
+        Its cells by column.
+    """
+
+    where: str
+    header: str
+    cells: dict[str, Any]
+
+
 def read_manifest(path: str) -> list[Shot]:
     """The shots of a manifest. Paths in it are relative to its folder.
 
@@ -31,11 +47,11 @@ def read_manifest(path: str) -> list[Shot]:
     InputError
         If it cannot be read, or a line is wrong. The message names the line.
     """
-    return [shot_of(row, where, urls.parent(path)) for where, row in read_rows(path)]
+    return [shot_of(row.cells, row.where, urls.parent(path), row.header) for row in read_rows(path)]
 
 
-def read_rows(path: str) -> list[tuple[str, dict[str, Any]]]:
-    """The lines of a CSV or JSONL file: for each what errors call it, and its cells by column.
+def read_rows(path: str) -> list[Row]:
+    """The lines of a CSV or JSONL file.
 
     Raises
     ------
@@ -48,17 +64,19 @@ def read_rows(path: str) -> list[tuple[str, dict[str, Any]]]:
         raise InputError(f"{path}: cannot be read ({error.strerror}): give a .csv or .jsonl file") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text: give a .csv or .jsonl file in UTF-8") from None
-    rows = _csv_rows(path, text) if path.lower().endswith(".csv") else _json_rows(path, text)
-    return [(f"{path}, line {line}", row) for line, row in rows]
+    is_csv = path.lower().endswith(".csv")
+    rows = _csv_rows(path, text) if is_csv else _json_rows(path, text)
+    return [Row(f"{path}, line {line}", f"{path}, line {1 if is_csv else line}", cells) for line, cells in rows]
 
 
-def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
+def shot_of(row: Mapping[str, Any], where: str, folder: str = "", header: str = "") -> Shot:
     """The shot that a row describes: its files, its name, and options.
 
     Raises
     ------
     InputError
-        If a column is missing or unknown, or has a wrong value. The message begins with `where`.
+        If a column is missing or unknown, or has a wrong value. The message begins with `where`, or with `header` if
+        that is given and a column has a wrong name.
     """
     values = {column: cell_text(value) for column, value in row.items()}
     values = {column: value for column, value in values.items() if value}
@@ -68,7 +86,7 @@ def shot_of(row: Mapping[str, Any], where: str, folder: str = "") -> Shot:
         if column not in _known_columns():
             columns = f"the columns are {', '.join(COLUMNS)} and the parameters"
             hint = did_you_mean(column, _known_columns())
-            raise InputError(f"{where}: unknown column {reprlib.repr(column)}: {hint}{columns}")
+            raise InputError(f"{header or where}: unknown column {reprlib.repr(column)}: {hint}{columns}")
     files = {role: urls.joined(folder, values[role]) for role in FILES if role in values}
     options = {column: value for column, value in values.items() if column not in (*FILES, "name")}
     _check_options(options, where)

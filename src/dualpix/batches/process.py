@@ -26,6 +26,7 @@ Answer = TypeVar("Answer")
 
 
 GRACE = 0.3  # s that a process has to put files in place and to remove temporary ones
+KILLED = 5.0  # s until a killed process has ended; after them, something is wrong with the disk
 
 _MAIN = "from dualpix.batches.process import main; main()"
 
@@ -93,7 +94,7 @@ class Worker:
                 into.flush()
                 answer: Answer = pickle.load(out)  # a pipe from our own process  # nosec B301
             except (OSError, EOFError, pickle.UnpicklingError):
-                self._process.kill()  # it may be alive, but it does not answer
+                self._kill_after(GRACE)  # it is ending; or it is alive, but does not answer
                 raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
         return answer
 
@@ -101,13 +102,21 @@ class Worker:
         """Let the process finish what it puts in place, remove its temporary files, and end. Does not wait."""
         self._process.terminate()
 
-    def end(self, grace: float = GRACE) -> None:
+    def stop(self, grace: float) -> None:
         """Ask the process to end, and kill it after some seconds; also from another thread than that of `call`."""
         self.ask_to_end()
+        self._kill_after(grace)
+
+    def _kill_after(self, grace: float) -> None:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(grace)
         self._process.kill()
-        self._process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(KILLED)
+
+    def end(self) -> None:
+        """Stop the process, and close the pipes. This waits until `call` has ended in another thread."""
+        self.stop(GRACE)
         for pipe in (self._process.stdin, self._process.stdout):
             with self._calling, suppress(OSError):  # the process has not read everything
                 if pipe:

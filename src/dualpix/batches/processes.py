@@ -8,6 +8,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Generic
 
+from ..ending import at_end
 from .process import GRACE, ProcessError, Worker
 from .runner import Answer, Task
 
@@ -40,8 +41,8 @@ class Processes:
         waiting = _Waiting(tasks)
         running: dict[Future[Answer], float] = {}  # the memory of each, GB
 
-        # The crew ends first: then no thread waits for an answer any more.
-        with ThreadPoolExecutor(self.jobs) as threads, _Crew(self.shared) as crew:
+        # The crew stops first: then no thread waits for an answer any more.
+        with ThreadPoolExecutor(self.jobs) as threads, _Crew(self.shared) as crew, at_end(crew.stop):
 
             def fill() -> None:
                 while (task := waiting.first) and self._fits(waiting.gigabytes, running):
@@ -84,7 +85,7 @@ class _Crew:
         self._lock = Lock()  # of all below
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
-        self._ended = False
+        self._end: float | None = None  # when the last process is killed, on the clock; None before `stop`
 
     def do(self, task: Task[Answer]) -> Answer:
         """Run a task in a process."""
@@ -114,11 +115,24 @@ class _Crew:
     def _take(self) -> Worker | None:
         """A process for a task; None when the crew has ended."""
         with self._lock:
-            if self._ended:
+            if self._end is not None:
                 return None
             worker = self._idle.pop() if self._idle else Worker(self._shared)
             self._busy.add(worker)
             return worker
+
+    def stop(self) -> None:
+        """End all processes. No new one begins."""
+        with self._lock:
+            self._end = self._end or time.monotonic() + GRACE  # for all of them together
+            workers = self._workers()
+        for worker in workers:
+            worker.ask_to_end()
+        for worker in workers:
+            worker.stop(max(0, self._end - time.monotonic()))
+
+    def _workers(self) -> list[Worker]:
+        return [*self._idle, *self._busy]
 
     def __enter__(self) -> "_Crew":
         return self
@@ -127,13 +141,9 @@ class _Crew:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with self._lock:
-            self._ended = True
-            workers = [*self._idle, *self._busy]
-        end = time.monotonic() + GRACE  # for all of them together
+            workers = self._workers()
         for worker in workers:
-            worker.ask_to_end()
-        for worker in workers:
-            worker.end(max(0, end - time.monotonic()))
+            worker.end()
 
 
 def _run(task: Task[Answer]) -> Answer:

@@ -156,10 +156,16 @@ class Scene:
         """The usable pixels: of known depth and disparity, with confidence, and away from edges of the depth."""
         t = self.truth.inverse_depth(reading)
         t = np.where(_extreme(t), np.nan, t)
-        usable = np.isfinite(t) & np.isfinite(self.d) & (self.confidence > 0) & ~_edges(t)
+        known = np.isfinite(t) & np.isfinite(self.d) & (self.confidence > 0)
+        usable = known & ~_edges(t)
         n = int(np.count_nonzero(usable))
         if n < FEWEST:
             self._check_sign(reading)
+            if np.count_nonzero(known) >= FEWEST:
+                raise InputError(
+                    f"{self.truth.name}: its depth jumps at nearly every pixel, as noise on a flat depth does: give a "
+                    "scene with depth, or give its views as a plane"
+                )
             raise InputError(
                 f"{self.truth.name}: only {n} of {t.size} pixels that were looked at have texture and a known depth "
                 "away from edges: give a depth map that covers more of the picture, or another scene"

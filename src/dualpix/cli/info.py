@@ -1,4 +1,4 @@
-"""``dualpix info``: what images, raw files, maps, models and calibrations hold."""
+"""``dualpix info``: what images, raw files, maps, models, videos and calibrations hold."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from .say import say
 @click.argument("files", type=file_path, metavar="FILE...", nargs=-1, required=True)
 @json_option
 def info(files: tuple[str, ...], as_json: bool) -> None:
-    """Describe images, raw files, maps and calibrations.
+    """Describe images, raw files, maps, videos and calibrations.
 
     Prints the format and size of each FILE, and what it says about the shot: camera, lens, focal length, aperture and
     focus distance. For a raw file also its dual-pixel frames with their black and white. For a map also the smallest
     and largest value with their unit, and the .json file that tells how the map was made. For a .ply or .glb file the
-    number of points. For a calibration, or the .json file of a map or of dualpix split, what it holds.
+    number of points. For a video its frames, and what grey means in one of dualpix video. For a calibration, or the
+    .json file of a map or of dualpix split, what it holds.
 
     \b
     Example:
@@ -45,6 +46,7 @@ def info(files: tuple[str, ...], as_json: bool) -> None:
 def _described(file: str) -> tuple[dict[str, Any], str]:
     """The record and the line of a file."""
     from ..io.inspection import file_line, file_record, json_line, json_record
+    from ..io.video_files import video_line, video_record
 
     if file.lower().endswith(".json"):
         from ..camera.lens_file import read_calibration
@@ -56,6 +58,8 @@ def _described(file: str) -> tuple[dict[str, Any], str]:
         if lens.metric is not None:
             record["focus_distance"] = lens.metric.focus_distance
         return record, _calibration_line(record)
+    if (video := video_record(file)) is not None:
+        return video, video_line(video)
     record = file_record(file)
     return record, file_line(record)
 

@@ -14,13 +14,12 @@ from ..io.atomic import writing
 from ..io.images import encode_png
 from ..io.maps import encode_map
 from ..io.previews import preview
-from ..io.video import GREY_BITS, PREVIEW_SUFFIXES, VideoWriter, check_pyav
+from ..io.video import GREY_BITS, PREVIEW_SUFFIXES, TAG, VideoWriter, check_pyav
 from ..types import Map
 
 FRAMES, VIDEOS = ("tiff", "png"), tuple(GREY_BITS)
 FORMATS = FRAMES + VIDEOS
 VIDEO_SUFFIX = ".mkv"
-TAG = "DUALPIX"  # of the metadata of a video, with the meaning of its codes as JSON
 RECORD = "clip.json"  # the sidecar inside a folder of frames
 
 

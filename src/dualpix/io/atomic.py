@@ -13,11 +13,25 @@ from ..types import StrPath
 from .locks import try_lock
 from .parts import Part, name_beside, name_of_old, put_back, remove_dead, sync_folder
 
-__all__ = ["OutputSet", "output_folder", "remove"]
+__all__ = ["OutputSet", "output_folder", "output_path", "remove"]
 
 NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}  # a file system without them
 
 _tidied: set[str] = set()  # folders where this process has removed dead parts
+
+
+def output_path(path: object, name: str) -> str:
+    """A path that a user gave as the argument `name`, as text.
+
+    Raises
+    ------
+    OutputError
+        If it is no path.
+    """
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise OutputError(f"{name} must be a path, not {type(path).__name__}: give the name of a file")
+    return text
 
 
 @contextmanager

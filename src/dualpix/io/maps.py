@@ -10,7 +10,7 @@ from ..types import Map, StrPath
 from . import formats
 from ._map_png import KITTI_UNIT
 from ._reader import MAP_FORMATS, read
-from .atomic import OutputSet
+from .atomic import OutputSet, output_path
 from .layers import PIXELS, Layers, check_confidence
 from .photos import load_photo
 from .pictures import Origin, origin
@@ -64,6 +64,7 @@ def write_map(
     OutputError
         If the suffix is unknown, the format cannot hold the values, or the file cannot be written.
     """
+    path = output_path(path, "path")
     check_map_path(path)
     values = _checked(path, map, "map")
     kept = Origin()

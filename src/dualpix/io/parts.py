@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from platform import node
 
-from ..ending import forget, remember, remove
+from ..ending import forget, remember, remove, uninterrupted
 from .locks import lock, try_lock
 
 PREFIX, SUFFIX, OLD = ".dualpix-", ".part", ".old"
@@ -36,12 +36,13 @@ class Part:
         self._file: int | None = None
         while self._file is None:
             self.path = name_beside(target)
-            remember(self.path)
-            try:
-                self._file = self._locked(0o777 if like is None else 0o700)
-            except OSError:
-                forget(self.path)
-                raise
+            with uninterrupted():  # so that none appears while the process ends
+                remember(self.path)
+                try:
+                    self._file = self._locked(0o777 if like is None else 0o700)
+                except OSError:
+                    forget(self.path)
+                    raise
 
     def _locked(self, mode: int) -> int | None:
         """Make and lock the part. None if another run took it for dead before it was locked."""

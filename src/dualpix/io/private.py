@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from ..ending import forget, remember
+from ..ending import forget, remember, uninterrupted
 from ..errors import OutputError
 from .locks import try_lock
 
@@ -25,8 +25,9 @@ class PrivateFolder:
         try:
             place = parent or Path(tempfile.gettempdir())
             remove_leftovers(place, prefix)
-            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))  # mode 0700
-            remember(str(self.path))
+            with uninterrupted():
+                self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))  # mode 0700
+                remember(str(self.path))
             new = self.path / (LOCK if os.name == "nt" else LOCK + ".new")  # Windows renames no open file
             self._lock = open(new, "wb")  # noqa: SIM115 - it stays open
             try_lock(self._lock.fileno())

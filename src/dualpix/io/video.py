@@ -24,6 +24,7 @@ from .atomic import writing
 __all__ = [
     "GREY_BITS",
     "PREVIEW_SUFFIXES",
+    "TAG",
     "VideoInfo",
     "VideoWriter",
     "check_pyav",
@@ -35,6 +36,7 @@ __all__ = [
 GREY_BITS = {"gray16": 16, "gray12": 12, "gray10": 10}  # bits of the grey formats
 PREVIEW_SUFFIXES = (".webm", ".mp4", ".mkv")
 CONTAINER = "matroska"
+TAG = "DUALPIX"  # of the metadata of a grey video, with the meaning of its codes as JSON
 SAME_BYTES = {"fflags": "+bitexact"}  # no random numbers, no dates
 FFV1 = {"level": "3", "slices": "4", "slicecrc": "1"}  # lossless, every frame by itself, with checksums
 VP9 = {"deadline": "realtime", "cpu-used": "8", "crf": "24", "b": "0", "lag-in-frames": "0"}
@@ -42,12 +44,13 @@ KEYFRAMES = 48  # frames from one key frame of a preview to the next
 
 
 class VideoInfo(NamedTuple):
-    """What a video file tells: width and height in px, the number of frames, and frames a second if known."""
+    """What a video file tells: width and height in px, number of frames, frames a second if known, texts by name."""
 
     width: int
     height: int
     frames: int
     rate: Fraction | None
+    tags: dict[str, str]
 
 
 def check_pyav(path: StrPath) -> None:
@@ -77,7 +80,7 @@ def probe_video(path: StrPath) -> VideoInfo:
         count = sum(1 for packet in container.demux(stream) if packet.size)
         if count == 0:
             raise InputError(f"{path}: holds no frames: give another video")
-        return VideoInfo(width, height, count, stream.average_rate)
+        return VideoInfo(width, height, count, stream.average_rate, dict(container.metadata))
 
 
 def read_video(path: StrPath, start: int = 0) -> Iterator[Image]:

@@ -13,6 +13,7 @@ from ..camera.lens import Calibration
 from ..camera.metric import Depth
 from ..camera.ranging import Known, metric_of
 from ..io import OutputSet, preview
+from ..io.atomic import output_path
 from ..io.orientation import swaps_axes
 from ..io.sidecar import describe, map_record, sidecar_path, statistics
 from ..look import Look
@@ -150,8 +151,10 @@ class Result:
         OutputError
             If a file exists or is an input, or its format cannot hold the map. Nothing is written then.
         """
-        given = {"disparity": path, "sidecar": sidecar_path(path), "confidence": confidence, "preview": preview}
-        outputs = {role: os.fspath(each) for role, each in given.items() if each is not None}
+        given = {"confidence": confidence, "preview": preview}
+        outputs = {"disparity": output_path(path, "path")}
+        outputs["sidecar"] = sidecar_path(outputs["disparity"])
+        outputs |= {role: output_path(each, role) for role, each in given.items() if each is not None}
         asked, inputs = self.request, self.request.inputs
         look = Look(None, fov, png, near, picture=photo)
         if isinstance(photo, str | os.PathLike):

@@ -164,10 +164,9 @@ class Network:
                 f"{self.path}: gave {' x '.join(map(str, shape))} for views of {padded[1]}x{padded[0]}: choose another "
                 "output or layout, or the multiple that the network needs"
             )
-        if unknown := int(y.size - np.isfinite(y).sum()):
-            raise InputError(
-                f"{self.path}: gave NaN or infinity in {unknown} of {y.size} pixels: check white, mean and std"
-            )
+        if not (known := np.isfinite(y)).all():  # no number: the sentence is told once for all scenes
+            which = "some" if known.any() else "all"
+            raise InputError(f"{self.path}: gave NaN or infinity in {which} pixels: check white, mean and std")
         y = y.astype(np.float32)
         return y if factor == 1 else np.asarray(cv2.resize(y, padded[::-1], interpolation=cv2.INTER_LINEAR))
 

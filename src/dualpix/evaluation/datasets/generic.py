@@ -147,13 +147,13 @@ def score(scene: Scene, disparity: Map, confidence: Map | None) -> Scores:
 
 def _listed(folder: Path, table: Path, truth_kind: str | None) -> dict[str, Place]:
     rows = read_rows(str(table))
-    named = _names([cell_text(row.get("left")) for _, row in rows])
+    named = _names([cell_text(row.cells.get("left")) for row in rows])
     places: dict[str, Place] = {}
-    for (where, row), otherwise in zip(rows, named, strict=True):
+    for (where, header, row), otherwise in zip(rows, named, strict=True):
         cells = {column: cell_text(value) for column, value in row.items()}
         for column in cells:
             if column not in COLUMNS:
-                raise InputError(f"{where}: {unknown_name('column', column, COLUMNS)}")
+                raise InputError(f"{header}: {unknown_name('column', column, COLUMNS)}")
             if "\0" in cells[column]:
                 raise InputError(f"{where}: column {column} holds a zero byte: remove it")
         name = cells.get("name") or otherwise
