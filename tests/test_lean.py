@@ -83,6 +83,17 @@ def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
     assert (os.environ.get(name), gc.isenabled()) == (threads, True)
 
 
+def test_the_command_looks_for_no_garbage_when_it_ends():
+    code = """
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_freeze_count() > 0))
+sys.argv = ["dualpix", "presets"]
+from dualpix.cli import run
+run()
+"""
+    assert printed(code)[-1] == "True"
+
+
 @pytest.mark.parametrize(
     ("names", "expected"), [(["dualpix-1.2.3.dist-info", "dualpix", "dualpix-x"], "1.2.3"), (["dualpix"], None)]
 )
