@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kUnit = 1 << 16;  // ranges are multiples of this, which is a multiple of every page size in use
 constexpr size_t kHuge = 1 << 21;  // a huge page: what the system is asked for is a multiple of it
-constexpr size_t kSpare = kHuge;   // what may be kept above the peak: the rests of huge pages
 
 size_t rounded(size_t bytes, size_t unit = kUnit) { return (std::max<size_t>(bytes, 1) + unit - 1) / unit * unit; }
 
@@ -62,7 +61,7 @@ void* Pool::take(size_t bytes) {
   if (best != free_.end()) {
     p = cut(best, bytes);
   } else {
-    release_down_to(std::max({peak_, before_, used_ + bytes}) - used_ - bytes + kSpare);
+    release_down_to(std::max({peak_, before_, used_ + bytes}) - used_ - bytes);
     p = fresh(bytes);
   }
   used_ += bytes;
@@ -118,7 +117,7 @@ void Pool::rest() noexcept {
   calls_ = std::max(calls_ - 1, 0);
   before_ = peak_;
   peak_ = used_;
-  release_down_to(before_ - used_ + kSpare);
+  release_down_to(before_ - used_);
   for (const auto& [p, bytes] : free_) offer(p, bytes);
 }
 
