@@ -47,7 +47,7 @@ class Style:
         return self.png or {PIXELS: "kitti", METRES: "mm"}.get(unit, "grey")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Format:
     """One format.
 

@@ -11,7 +11,7 @@ from .needs import ALWAYS, Need, equals, that
 from .rules import Choice, Flag, Odd, OneOr, OrAuto, Real, Rule, Several, Whole, check
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Parameter:
     """The description of a parameter: the source of checks, help and documentation.
 

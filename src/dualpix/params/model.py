@@ -136,12 +136,12 @@ def _section() -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Lines of words, up to that many letters long. The module textwrap takes 4 ms for all parameters."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return lines
+    lines = []
+    while len(text) > width:
+        end = text.rindex(" ", 0, width + 1)
+        lines.append(text[:end])
+        text = text[end + 1 :]
+    return [*lines, text]
 
 
 if Params.__doc__:  # python -OO has none
