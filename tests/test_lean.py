@@ -74,6 +74,7 @@ def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
     if threads:
         monkeypatch.setenv(name, threads)
     assert gc.isenabled()
+    frozen = gc.get_freeze_count()
     with quick_imports():
         assert os.environ[name] == (threads or "1")
         assert not gc.isenabled()
@@ -81,6 +82,29 @@ def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
     with pytest.raises(RuntimeError), quick_imports():
         raise RuntimeError
     assert (os.environ.get(name), gc.isenabled()) == (threads, True)
+    assert gc.get_freeze_count() == frozen  # nothing was imported
+
+
+def test_nobody_looks_for_garbage_among_modules():
+    code = """
+import gc
+from dualpix.cli.lean import quick_imports
+with quick_imports():
+    import numpy
+print(gc.isenabled(), gc.get_freeze_count() > 10_000, len(gc.get_objects()) < 10_000)
+"""
+    assert printed(code) == ["True", "True", "True"]
+
+
+def test_the_command_looks_for_no_garbage_when_it_ends():
+    code = """
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_freeze_count() > 0))
+sys.argv = ["dualpix", "presets"]
+from dualpix.cli import run
+run()
+"""
+    assert printed(code)[-1] == "True"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_the_estimate_is_above_the_peak_but_not_by_far(other, preset, changes):
     asked = method_of(params).floats_per_pixel(scales, "mask_occluded" in changes)
     if "pixel_aspect" in changes:
         asked = asked * changes["pixel_aspect"] + STRETCHED
-    fixed = 2.6e6 / 4 / views[0][..., 0].size  # what does not grow with the pair
+    fixed = (2.6e6 + 2**21) / 4 / views[0][..., 0].size  # what does not grow with the pair; a huge page of the pool
     assert 0.5 * asked < used < asked + fixed
 
 

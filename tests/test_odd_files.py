@@ -8,7 +8,7 @@ import pytest
 import dualpix
 from dualpix import InputError
 from dualpix.io import _mpo, probe, read_image, read_map, read_one, read_pair
-from dualpix.io.pairs import kind_of
+from dualpix.io.one_file import kind_of
 from image_files import by_opencv, save
 from raw_files import SHORT, dng
 from test_captures import pgm

@@ -16,7 +16,7 @@ from conftest import textured_pair
 from dualpix import InputError, ParameterError
 from dualpix.camera.metric import Metric
 from dualpix.camera.sensor import PIXEL_APP
-from dualpix.io import _heif, pairs, probe, read_image, read_one, read_pair
+from dualpix.io import _heif, one_file, probe, read_image, read_one, read_pair
 from dualpix.io.orientation import as_stored, upright
 from dualpix.io.photos import load_photo, read_photo
 from dualpix.io.shot import Shot, read_shot
@@ -115,7 +115,7 @@ def test_the_pixel_capture_app(tmp_path):
     pair = read_one(left)
     assert pair.pixel_aspect == 2
     assert pair.source == {"left": str(left), "right": str(right)}
-    assert pairs.files_of(left) == pair.source
+    assert one_file.files_of(left) == pair.source
     small = dualpix.disparity(left, preset="auto", range=(-1, 1), iterations=(1,), axis="x")
     assert small.disparity.shape == PIXEL_APP
     assert small.plan.frame.aspect == 2

@@ -91,6 +91,15 @@ def test_presets_hold_the_papers_values(
     }
 
 
+def test_presets_are_the_tables_of_their_file():
+    text = Path(dualpix.params.presets.__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    tables = dualpix.params.presets.tomllib.loads(text)
+    assert preset_names() == tuple(tables)
+    for name, table in tables.items():
+        table.pop("description")
+        assert preset(name).to_dict() == Params(**table).to_dict()
+
+
 def test_every_preset_has_a_one_line_description():
     assert list(preset_descriptions()) == list(preset_names())
     assert preset_names() == ("auto", "dslr-a", "dslr-b", "phone", "phone-paper", "stereo", "stereo-paper")

@@ -71,6 +71,15 @@ def test_freed_memory_is_used_again():
 
 
 @not_under("every array is an allocation of its own")
+@pytest.mark.skipif(sys.platform == "win32", reason="no pool on Windows")
+def test_memory_comes_in_whole_huge_pages():
+    _core.release_free_memory()
+    large = _core.allocate(3 * MB)
+    small = [_core.allocate(MB // 2) for _ in range(2)]  # in the rest of the second huge page
+    assert sorted(map(place, small)) == [place(large) + 3 * MB, place(large) + 3 * MB + MB // 2]
+
+
+@not_under("every array is an allocation of its own")
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
 def test_freed_memory_never_raises_the_peak():
     _core.release_free_memory()

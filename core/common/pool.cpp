@@ -13,8 +13,9 @@ namespace dualpix {
 namespace {
 
 constexpr size_t kUnit = 1 << 16;  // ranges are multiples of this, which is a multiple of every page size in use
+constexpr size_t kHuge = 1 << 21;  // a huge page: what the system is asked for is a multiple of it
 
-size_t rounded(size_t bytes) { return (std::max<size_t>(bytes, 1) + kUnit - 1) / kUnit * kUnit; }
+size_t rounded(size_t bytes, size_t unit = kUnit) { return (std::max<size_t>(bytes, 1) + unit - 1) / unit * unit; }
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(DUALPIX_SANITIZE)
 constexpr bool kReuses = true;
@@ -33,8 +34,7 @@ void unmap(char* p, size_t bytes) { munmap(p, bytes); }
 // The system may take the whole huge pages of a range. Others would have to be split.
 void offer(char* p, size_t bytes) {
 #ifdef MADV_FREE
-  const uintptr_t huge = 1 << 21, begin = ((uintptr_t)p + huge - 1) / huge * huge;
-  const uintptr_t end = ((uintptr_t)p + bytes) / huge * huge;
+  const uintptr_t begin = ((uintptr_t)p + kHuge - 1) / kHuge * kHuge, end = ((uintptr_t)p + bytes) / kHuge * kHuge;
   if (begin < end) madvise((void*)begin, end - begin, MADV_FREE);
 #endif
 }
@@ -62,10 +62,19 @@ void* Pool::take(size_t bytes) {
     p = cut(best, bytes);
   } else {
     release_down_to(std::max({peak_, before_, used_ + bytes}) - used_ - bytes);
-    p = map(bytes);
+    p = fresh(bytes);
   }
   used_ += bytes;
   peak_ = std::max(peak_, used_);
+  return p;
+}
+
+// New memory from the system, in whole huge pages. What is left of the last one is free: the page is there anyway, and
+// small arrays find room in it.
+char* Pool::fresh(size_t bytes) {
+  const size_t whole = kReuses ? rounded(bytes, kHuge) : bytes;
+  char* const p = map(whole);
+  if (whole > bytes) keep(p + bytes, whole - bytes);
   return p;
 }
 
@@ -82,8 +91,13 @@ void Pool::give(void* p, size_t bytes) noexcept {
   used_ -= bytes;
   if (!kReuses) return unmap(static_cast<char*>(p), bytes);
   if (calls_ == 0) offer(static_cast<char*>(p), bytes);
+  keep(static_cast<char*>(p), bytes);
+}
+
+// Adds a range to the free ones, joined with its neighbours.
+void Pool::keep(char* p, size_t bytes) noexcept {
   try {
-    auto range = free_.emplace(static_cast<char*>(p), bytes).first;
+    auto range = free_.emplace(p, bytes).first;
     unused_ += bytes;
     if (auto next = std::next(range); next != free_.end() && range->first + range->second == next->first) {
       range->second += next->second;
@@ -95,7 +109,7 @@ void Pool::give(void* p, size_t bytes) noexcept {
         free_.erase(range);
       }
   } catch (const std::bad_alloc&) {
-    unmap(static_cast<char*>(p), bytes);
+    unmap(p, bytes);
   }
 }
 

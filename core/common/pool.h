@@ -8,7 +8,7 @@
 namespace dualpix {
 
 // A best-fit allocator. What it holds, used or free, is at most what was used at one time in this call or in the one
-// before: it never raises the peak. It has no lock: every caller holds the GIL, also in a process that has just forked.
+// before, and the rest of one huge page: it hardly raises the peak. It has no lock: every caller holds the GIL, also in a process that has just forked.
 class Pool {
  public:
   // Throws std::bad_alloc.
@@ -24,6 +24,8 @@ class Pool {
   void release() noexcept;
 
  private:
+  char* fresh(size_t bytes);
+  void keep(char* p, size_t bytes) noexcept;
   char* cut(std::map<char*, size_t>::iterator range, size_t bytes) noexcept;
   void release_down_to(size_t most) noexcept;
 

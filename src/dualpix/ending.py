@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +19,8 @@ def remove(path: str | os.PathLike[str]) -> None:
     """Remove a file, or a folder with all it holds. Nothing happens if it does not exist."""
     with suppress(FileNotFoundError):
         if os.path.isdir(path) and not os.path.islink(path):
+            import shutil  # takes long to import, and folders are rare
+
             shutil.rmtree(path)
         else:
             os.remove(path)

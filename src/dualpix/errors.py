@@ -2,7 +2,6 @@
 
 import os
 import re
-import traceback
 
 # Control characters but for tab and line feed, and those that change the direction of text.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -61,4 +60,6 @@ def sentence(error: Exception) -> str:
 def show_debug() -> None:
     """Print where the present error happened, if ``DUALPIX_DEBUG=1``."""
     if os.environ.get("DUALPIX_DEBUG") == "1":
+        import traceback  # takes long to import
+
         traceback.print_exc()

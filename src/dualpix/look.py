@@ -5,9 +5,7 @@ from typing import Any, NamedTuple
 from .errors import OutputError, ParameterError
 from .io.formats import Style, check_writable, encode, notes
 from .io.images import resampled
-from .io.layers import Layers
-from .io.photos import check_photo, load_photo, read_photo
-from .io.pictures import Origin, origin
+from .io.layers import Layers, Origin
 from .types import Input, Map, same_size
 
 __all__ = ["Look", "file_and_notes"]
@@ -45,6 +43,8 @@ class Look(NamedTuple):
         if self.fov is not None and not 0 < self.fov < 180:
             raise ParameterError(f"fov must be an angle between 0 and 180 degrees, not {self.fov:g}")
         if self.photo is not None:
+            from .io.photos import check_photo  # few maps have a photo
+
             check_photo(self.photo)
         return self if given else self._replace(photo=default_photo, views=views)
 
@@ -78,6 +78,11 @@ class Look(NamedTuple):
         A default photo was read as view or guide of the map before, so it is resampled as they are.
         """
         photo, kept = None, Origin()
+        if self.picture is None and self.photo is None:
+            return Layers(values, unit, None, confidence, self.fov)
+        from .io.photos import load_photo, read_photo  # few maps have a photo
+        from .io.pictures import origin
+
         if self.picture is not None:
             photo = load_photo(self.picture, "photo")
             same_size((path, values.shape), ("photo", photo.shape))

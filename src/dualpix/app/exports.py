@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DualpixError, InputError, ParameterError
 from ..io import encode_map, encode_png, encode_preview, probe
-from ..io._exr import PACKAGE as EXR
+from ..io._extra import EXR_PACKAGE as EXR
 from ..io._extra import missing
 from ..io.formats import FLOAT_SUFFIXES, SUFFIXES, encode_mask
 from ..io.hints import to_json as hints_to_json

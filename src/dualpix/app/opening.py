@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import DualpixError, InputError
-from ..io.pairs import kind_of
+from ..io.one_file import kind_of
 from .shots import Source
 from .sides import right_of, stem_of
 

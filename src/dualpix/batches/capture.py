@@ -1,15 +1,18 @@
-"""One capture: from its files to a map and what goes with it. ``dualpix disparity`` and ``dualpix batch`` do this."""
+"""One capture: from its files to a map and what goes with it. ``dualpix disparity`` and ``dualpix batch`` do this.
+
+What only a batch needs is imported in the functions that need it: ``dualpix disparity`` is over soon.
+"""
+
+from __future__ import annotations
 
 import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..camera.lens_file import read_calibration
 from ..errors import sentence
 from ..io import OutputSet
-from ..io.pairs import files_of
 from ..io.sidecar import read_sidecar
 from ..look import Look
 from ..method import api
@@ -20,11 +23,11 @@ from ..opencv import opencv_threads
 from ..params import Params
 from ..run import Progress
 from ..version import version
-from .keys import file_digest, key_of
-from .memory import expected_gigabytes
-from .outcome import Outcome
-from .store import Store, once
-from .versions import code_digest
+
+if TYPE_CHECKING:
+    from ..camera.lens import Calibration
+    from .outcome import Outcome
+    from .store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,7 @@ class Capture:
     @property
     def inputs(self) -> dict[str, str]:
         """All files that are read, by role."""
-        views = files_of(self.left) if self.right is None else {"left": self.left, "right": self.right}
+        views = _files_of(self.left) if self.right is None else {"left": self.left, "right": self.right}
         photo = self.look.photo if self.look.views is None else None  # else it is a view or the guide
         others = {
             "guide": self.guide,
@@ -94,8 +97,11 @@ class Capture:
         """Write the outputs, unless they are there. An outcome with an error has written nothing."""
         return self.kept_in(Files(self))
 
-    def kept_in(self, store: Store["Made"]) -> Outcome:
+    def kept_in(self, store: Store[Made]) -> Outcome:
         """Make what the store does not have. An outcome with an error has written nothing."""
+        from .outcome import Outcome
+        from .store import once
+
         start = time.perf_counter()
         try:
             key = self.key()
@@ -108,14 +114,21 @@ class Capture:
 
     def failed(self, why: str) -> Outcome:
         """The outcome without a map."""
+        from .outcome import Outcome
+
         return Outcome(self.name, {}, 0.0, error=why)
 
     def gigabytes(self) -> float:
         """Memory that `run` needs; 0 if the files do not tell."""
+        from .memory import expected_gigabytes
+
         return expected_gigabytes(self.left, self.layout, self.params, self.mask_occluded)
 
     def key(self) -> str:
         """The key of the outputs: of the content of the inputs, of all that is set, and of the code."""
+        from .keys import file_digest, key_of
+        from .versions import code_digest
+
         files = {role: path for role, path in self.inputs.items() if role != "config"}
         calib = os.path.join(os.path.dirname(self.left), "calib.txt")  # gives the range of a stereo pair
         if self.right is not None and os.path.isfile(calib):
@@ -147,9 +160,7 @@ def make(capture: Capture, progress: Progress | None = None) -> Made:
     DualpixError
         If an input cannot be used.
     """
-    lens = None if capture.calibration is None else read_calibration(capture.calibration)
-    if lens is not None:
-        lens.check_camera(capture.camera)
+    lens = None if capture.calibration is None else _lens_of(capture.calibration, capture.camera)
     with opencv_threads(capture.threads):
         result = api.disparity(
             capture.left,
@@ -169,6 +180,22 @@ def make(capture: Capture, progress: Progress | None = None) -> Made:
     held = capture.look.held(capture.outputs["disparity"], result.disparity, result.searched, lens is not None)
     result = replace(result, disparity=held)
     return Made(result.record(capture.preset, capture.threads, lens, capture.inputs, capture.outputs), result)
+
+
+def _files_of(path: str) -> dict[str, str]:
+    """The files of one file or folder with both views."""
+    from ..io.one_file import files_of
+
+    return files_of(path)
+
+
+def _lens_of(path: str, camera: str | None) -> Calibration:
+    """The calibration in a file, refused if it is that of another camera."""
+    from ..camera.lens_file import read_calibration
+
+    lens = read_calibration(path)
+    lens.check_camera(camera)
+    return lens
 
 
 def write(files: Sink, capture: Capture, made: Made) -> None:

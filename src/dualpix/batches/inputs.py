@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..errors import InputError, OutputError
 from ..io import urls
 from ..io.captures import find_capture
-from ..io.pairs import kind_of
+from ..io.one_file import kind_of
 from ..types import StrPath
 from .folder import BATCH, is_batch
 from .manifest import SUFFIXES, read_manifest, shot_of

@@ -3,7 +3,7 @@
 from ..errors import InputError
 from ..io import probe, raw
 from ..io.captures import find_capture
-from ..io.pairs import kind_of, pages_info
+from ..io.one_file import kind_of, pages_info
 from ..method import api
 from ..method.kinds import method_of
 from ..params import Params

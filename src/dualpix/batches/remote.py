@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import DualpixError, sentence
 from ..files import parse_json
 from ..io import urls
-from ..io.pairs import app_right
+from ..io.one_file import app_right
 from ..io.private import PrivateFolder
 from .capture import Capture, Files, Made, write
 from .outcome import Outcome

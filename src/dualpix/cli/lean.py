@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,10 +13,11 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 def quick_imports() -> Iterator[None]:
     """Import NumPy with one thread for its linear algebra, and modules without looking for garbage among them.
 
-    To start a thread a core takes a third of NumPy's import. The environment is as before at the end, so programs that
-    the command starts have all their threads.
+    Modules stay to the end, so nobody needs to look for garbage among them afterwards, either. To start a thread a core
+    takes a third of NumPy's import. The environment is as before at the end, so programs that the command starts have
+    all their threads.
     """
-    collects, ours = gc.isenabled(), _THREADS not in os.environ
+    collects, ours, known = gc.isenabled(), _THREADS not in os.environ, len(sys.modules)
     gc.disable()
     if ours:
         os.environ[_THREADS] = "1"
@@ -24,5 +26,7 @@ def quick_imports() -> Iterator[None]:
     finally:
         if ours:
             del os.environ[_THREADS]
+        if len(sys.modules) > known:
+            gc.freeze()
         if collects:
             gc.enable()

@@ -87,7 +87,7 @@ def refocus(
       dualpix refocus photo.png d.tiff -o f.png --focus 9,9 --aperture 4 --fade 24
     """
     from ..io import OutputSet
-    from ..io.pairs import files_of
+    from ..io.one_file import files_of
     from ..io.pictures import check_picture_path, encode_picture, origin
     from ..params.rules import Whole, check
     from ..render.refocusing import Lens
@@ -154,7 +154,7 @@ def _check_order(photo: str, map: str) -> None:
     """Refuse a map in the place of the photo: a grey file that has a sidecar or can only be a map."""
     from ..errors import InputError
     from ..io import probe
-    from ..io.pairs import kind_of
+    from ..io.one_file import kind_of
     from ..io.sidecar import read_sidecar
 
     if kind_of(photo) != "picture" or kind_of(map) != "picture":

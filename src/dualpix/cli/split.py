@@ -45,7 +45,7 @@ def split(
       dualpix split both.jpg --layout side-by-side -o views
     """
     from ..io import OutputSet, output_folder
-    from ..io.pairs import files_of
+    from ..io.one_file import files_of
     from ..io.sidecar import to_json
     from ..io.split import encode_tiff16, split_file
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..types import Image, Map
-from ._extra import missing
+from ._extra import EXR, EXR_PACKAGE, missing
 from ._format import Bytes, FormatError, Header
 from .layers import Layers
 
 MAGIC = re.compile(rb"\x76\x2f\x31\x01")
-EXTRA, PACKAGE = "exr", "OpenEXR"
 
 DEPTH, CONFIDENCE, ALPHA = "Z", "confidence", "A"
 _DAMAGED = "is a damaged OpenEXR file: copy or export it again"
@@ -63,8 +62,8 @@ def write(channels: dict[str, Map]) -> memoryview:
 
 def _open(data: Bytes, header_only: bool) -> Any:
     """The only part of a file. The library decodes all parts at once, so their sizes would have to be checked, too."""
-    if missing(PACKAGE):
-        raise FormatError(f"is an OpenEXR file, which needs a package: pip install 'dualpix[{EXTRA}]'")
+    if missing(EXR_PACKAGE):
+        raise FormatError(f"is an OpenEXR file, which needs a package: pip install 'dualpix[{EXR}]'")
     import OpenEXR
 
     stream = BytesIO(data) if isinstance(data, bytes) else data.file

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..errors import DualpixError, InputError, show_debug
 from ..files import FileBytes
-from ..types import Image, StrPath
+from ..types import Image, StrPath, empty
 
 UPRIGHT = 1  # the EXIF orientation of a picture that is stored as it is seen
 Bytes = bytes | FileBytes  # Headers are read from a file that is not loaded.
@@ -78,7 +78,7 @@ def unpack(form: str, data: Bytes, start: int) -> tuple[Any, ...]:
 
 def inflate(parts: Iterable[memoryview], size: int) -> npt.NDArray[np.uint8]:
     """So many bytes of a zlib stream; fewer if it ends before, none if it is damaged. What follows is not looked at."""
-    stored, done, stream = np.empty(size, np.uint8), 0, zlib.decompressobj()
+    stored, done, stream = empty((size,), np.uint8), 0, zlib.decompressobj()
     for piece in (part[i : i + _PIECE] for part in parts for i in range(0, len(part), _PIECE)):
         try:
             found = stream.decompress(piece, size - done + 1)  # one more, so that the checksum at the end is reached

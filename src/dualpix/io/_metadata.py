@@ -3,10 +3,10 @@
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from . import _exif, _heif, _jpeg, _png, _tiff, _webp
 from ._format import Bytes, FormatError, matches
+from .layers import Origin
 
 _ICC_TAG, _ORIENTATION = 34675, 274
 _LARGEST = 2**22  # bytes of a profile
@@ -14,14 +14,6 @@ _PART = 65519  # bytes of a profile in one segment of JPEG
 _SEGMENT = 65533
 _APP1, _APP2 = 0xE1, 0xE2
 _ICC, _NAME = b"ICC_PROFILE\0", b"profile\0\0"
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What a new version of a photo keeps: its colour profile (ICC) and its EXIF data, without thumbnail and turn."""
-
-    profile: bytes = b""
-    exif: bytes = b""
 
 
 def profile(data: Bytes, channels: int) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..types import Image
+from ..types import Image, empty
 from . import _exif
 from ._format import Bytes, FormatError, Header, inflate, unpack
 
@@ -122,7 +122,7 @@ def _inflated(parts: list[memoryview], size: int) -> Rows:
 
 
 def _unfiltered(stored: Rows, height: int, bits: int) -> Rows:
-    rows = np.empty((height, len(stored) // height - 1), np.uint8)
+    rows = empty((height, len(stored) // height - 1), np.uint8)
     if not _core.unfilter(stored, rows, max(bits // 8, 1)):
         raise FormatError(_DAMAGED)
     return rows

@@ -8,12 +8,10 @@ from pathlib import Path
 from ..errors import InputError
 from ..files import FileBytes
 from ..types import Image, StrPath
-from . import _exr, _npy, _pfm
-from ._decoders import IMAGE_FORMATS
+from ._decoders import MAP_FORMATS
 from ._format import UPRIGHT, Bytes, Format, FormatError, check_shape, matches, reading
 from ._limit import too_large
 
-MAP_FORMATS: Mapping[str, Format] = {**IMAGE_FORMATS, "PFM": _pfm, "NPY": _npy, "OpenEXR": _exr}
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
 _RAW_SUFFIXES = (".cr2", ".cr3", ".dng")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors import OutputError, ParameterError
 from ..types import Map, StrPath
-from . import _dynamic_depth, _exr, _glb, _map_png, _npy, _pfm, _ply, _tiff_writer
-from ._extra import missing
+from . import _map_png, _tiff_writer
+from ._extra import EXR, EXR_PACKAGE, missing
 from .layers import METRES, PIXELS, Layers
 
 __all__ = [
@@ -47,7 +47,7 @@ class Style:
         return self.png or {PIXELS: "kitti", METRES: "mm"}.get(unit, "grey")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Format:
     """One format.
 
@@ -77,19 +77,58 @@ def _png(layers: Layers, style: Style) -> bytes:
     return _map_png.encode_grey(layers, GREY_BITS[kind], style.near or "white")
 
 
+# A module is imported when a map is written in its format.
+
+
+def _pfm(layers: Layers, _: Style) -> Encoded:
+    from ._pfm import encode
+
+    return encode(layers.values)
+
+
+def _npy(layers: Layers, _: Style) -> Encoded:
+    from ._npy import encode
+
+    return encode(layers.values)
+
+
+def _exr(layers: Layers, _: Style) -> Encoded:
+    from ._exr import encode
+
+    return encode(layers)
+
+
+def _jpg(layers: Layers, _: Style) -> Encoded:
+    from ._dynamic_depth import encode
+
+    return encode(layers)
+
+
+def _ply(layers: Layers, _: Style) -> Encoded:
+    from ._ply import encode
+
+    return encode(layers)
+
+
+def _glb(layers: Layers, _: Style) -> Encoded:
+    from ._glb import encode
+
+    return encode(layers)
+
+
 _FLOATS = {
     ".tif": Format(lambda layers, _: _tiff_writer.encode(layers.values)),
     ".tiff": Format(lambda layers, _: _tiff_writer.encode(layers.values)),
-    ".pfm": Format(lambda layers, _: _pfm.encode(layers.values)),
-    ".npy": Format(lambda layers, _: _npy.encode(layers.values)),
+    ".pfm": Format(_pfm),
+    ".npy": Format(_npy),
 }
 _FORMATS = {
     **_FLOATS,
     ".png": Format(_png),
-    ".exr": Format(lambda layers, _: _exr.encode(layers), _exr.EXTRA, _exr.PACKAGE, takes_photo=True),
-    ".jpg": Format(lambda layers, _: _dynamic_depth.encode(layers), needs_photo=True, takes_photo=True),
-    ".ply": Format(lambda layers, _: _ply.encode(layers), takes_photo=True),
-    ".glb": Format(lambda layers, _: _glb.encode(layers), takes_photo=True),
+    ".exr": Format(_exr, EXR, EXR_PACKAGE, takes_photo=True),
+    ".jpg": Format(_jpg, needs_photo=True, takes_photo=True),
+    ".ply": Format(_ply, takes_photo=True),
+    ".glb": Format(_glb, takes_photo=True),
 }
 SUFFIXES, FLOAT_SUFFIXES = tuple(_FORMATS), tuple(_FLOATS)
 
@@ -163,5 +202,7 @@ def notes(path: StrPath, layers: Layers, style: Style) -> dict[str, Any]:
 def encode_mask(path: StrPath, alpha: Map) -> Encoded:
     """Return the bytes of a mask file, 0 to 1. In OpenEXR it is the alpha channel."""
     if check_suffix(path) == ".exr":
-        return _exr.write({_exr.ALPHA: alpha})
+        from ._exr import ALPHA, write  # as above
+
+        return write({ALPHA: alpha})
     return encode(path, Layers(alpha), Style())

@@ -7,8 +7,8 @@ from . import probe, raw
 from .captures import find_capture
 from .map_values import map_values, value_range
 from .model_files import model_line, model_record
+from .one_file import kind_of, pages_info
 from .orientation import swaps_axes
-from .pairs import kind_of, pages_info
 from .recorded import unit_of
 from .shot import Shot, read_shot
 from .sidecar import read_sidecar, sidecar_path

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from ..errors import InputError, ParameterError
 from ..types import Image, Map, full_scale, same_size
-from ._metadata import Origin
 from .srgb import linear
 
 PIXELS, METRES, RELATIVE = "px", "m", "relative"  # units of a map
@@ -19,6 +18,14 @@ FARTHEST = 4.0  # times as far as the nearest point: where the far end of a map 
 FOV = 45.0  # degrees, if the angle of view is not known
 
 Colours = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a new version of a photo keeps: its colour profile (ICC) and its EXIF data, without thumbnail and turn."""
+
+    profile: bytes = b""
+    exif: bytes = b""
 
 
 @dataclass(frozen=True, eq=False)

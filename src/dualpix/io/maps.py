@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, OutputError
 from ..types import Map, StrPath
 from . import formats
+from ._decoders import MAP_FORMATS
 from ._map_png import KITTI_UNIT
-from ._reader import MAP_FORMATS, read
+from ._reader import read
 from .atomic import OutputSet, output_path
-from .layers import PIXELS, Layers, check_confidence
-from .photos import load_photo
-from .pictures import Origin, origin
+from .layers import PIXELS, Layers, Origin, check_confidence
 
 __all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
 
@@ -69,6 +68,9 @@ def write_map(
     values = _checked(path, map, "map")
     kept = Origin()
     if photo is not None:
+        from .photos import load_photo  # few maps have a photo
+        from .pictures import origin
+
         image = load_photo(photo, "photo")
         kept = origin(photo, 1 if image.ndim == 2 else 3) if isinstance(photo, (str, os.PathLike)) else kept
         photo = image

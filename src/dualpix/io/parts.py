@@ -5,12 +5,16 @@ import os
 import stat
 from contextlib import suppress
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from platform import node
 
 from ..ending import forget, remember, remove, uninterrupted
 from .locks import lock, try_lock
+
+try:  # hashlib offers the same function, but it loads OpenSSL first
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 PREFIX, SUFFIX, OLD = ".dualpix-", ".part", ".old"
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "lustre", "beegfs", "gpfs", "virtiofs", "fuse.")

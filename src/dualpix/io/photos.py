@@ -5,8 +5,9 @@ import os
 from ..types import Image, Input, StrPath
 from . import raw
 from .images import load_image, probe, read_image
+from .one_file import kind_of
 from .orientation import upright
-from .pairs import kind_of, read_one
+from .pairs import read_one
 
 __all__ = ["check_photo", "load_photo", "read_photo"]
 

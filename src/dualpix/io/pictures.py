@@ -6,13 +6,12 @@ from ..errors import OutputError
 from ..types import Image, StrPath
 from . import _jpeg, _metadata, _tiff_writer
 from ._format import reading
-from ._metadata import Origin
 from ._reader import file_bytes
 from .images import encode_png
-from .layers import eight_bits
-from .pairs import kind_of
+from .layers import Origin, eight_bits
+from .one_file import kind_of
 
-__all__ = ["Origin", "check_picture_path", "encode_picture", "origin"]
+__all__ = ["check_picture_path", "encode_picture", "origin"]
 
 SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg")
 

@@ -10,7 +10,8 @@ from ..types import Image, StrPath
 from ..version import version
 from . import _tiff_writer, raw
 from ._reader import probe
-from .pairs import kind_of, read_one
+from .one_file import kind_of
+from .pairs import read_one
 from .raw.split import record as raw_record
 from .shot import read_shot
 from .srgb import display

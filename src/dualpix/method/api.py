@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..camera.lens import NO_LENS, Calibration
-from ..camera.lens_file import read_calibration
 from ..errors import InputError, ParameterError
 from ..io import read_pair
 from ..io.hints import Hint, as_hints
-from ..io.pairs import files_of
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Real, check
@@ -97,7 +95,7 @@ def disparity(
     ParameterError
         If a parameter is unknown, of the wrong type, out of bounds, or without effect.
     """
-    lens = read_calibration(calibration) if isinstance(calibration, str | Path) else calibration or NO_LENS
+    lens = _lens_of(calibration)
     method = method_for(preset, overrides, lens)
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
@@ -105,10 +103,9 @@ def disparity(
     run = Run(thread_count(threads), progress)
     if mem_limit is not None:
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
-    views = files_of(left) if right is None and isinstance(left, str | os.PathLike) else {"left": left, "right": right}
-    files = {**views, "guide": guide, "hints": hints, "calibration": calibration}
+    files = {**_views_of(left, right), "guide": guide, "hints": hints, "calibration": calibration}
     request = request_of(preset, run.threads, lens, files, layout, first)
-    read = partial(read_pair, left, right, guide, layout=layout, first=first)
+    read = partial(read_pair, left, right, guide, layout=layout, first=first, threads=run.threads)
     with reusing():
         # No variable here holds the pair, so views read from files are freed once they are developed.
         result = pipeline.disparity(
@@ -121,6 +118,23 @@ def disparity(
             run=run,
         )
     return replace(result, request=request)
+
+
+def _lens_of(calibration: Calibration | str | Path | None) -> Calibration:
+    if not isinstance(calibration, str | Path):
+        return calibration or NO_LENS
+    from ..camera.lens_file import read_calibration  # few maps have one
+
+    return read_calibration(calibration)
+
+
+def _views_of(left: Input, right: Input | None) -> dict[str, Any]:
+    """The views by role, as they were given; the files that one path stands for."""
+    if right is not None or not isinstance(left, str | os.PathLike):
+        return {"left": left, "right": right}
+    from ..io.one_file import files_of  # two pictures need none of its formats
+
+    return dict(files_of(left))
 
 
 def request_of(

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 from ..filters import post
-from ..io.captures import known_range
 from ..params import Params
 from ..run import Run
 from ..types import Agreement, Map, Mask, Parabolas, Planes
@@ -242,6 +241,8 @@ class Stereo(Method):
 
     def known_range(self, left: str | None, length: int) -> tuple[float, float] | None:
         """The range from Middlebury's calib.txt."""
+        from ..io.captures import known_range  # pairs of dual pixels have none
+
         return None if left is None else known_range(left, length)
 
     @property

@@ -92,8 +92,9 @@ def _groups() -> list[float]:
             continue
         for group in (PurePosixPath(path), *PurePosixPath(path).parents):
             folder = f"{root}{group}".rstrip("/")
-            limit, used = (_read(f"{folder}/{name}").strip() for name in names)
-            if limit.isdecimal() and used.isdecimal():
+            limit = _read(f"{folder}/{names[0]}").strip()
+            used = _read(f"{folder}/{names[1]}").strip() if limit.isdecimal() else ""
+            if used.isdecimal():
                 # cached files are freed when memory is needed, except shared memory
                 cached, living = (_entry(_read(f"{folder}/memory.stat"), name) or 0 for name in shared)
                 found.append(1e-9 * max(int(limit) - int(used) + cached - living, 0))

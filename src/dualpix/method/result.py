@@ -1,17 +1,15 @@
 """What `dualpix.disparity` returns."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..camera.axis import Axis
-from ..camera.lens import Calibration
-from ..camera.metric import Depth
-from ..camera.ranging import Known, metric_of
 from ..io import OutputSet, preview
 from ..io.atomic import output_path
 from ..io.orientation import swaps_axes
@@ -19,9 +17,14 @@ from ..io.sidecar import describe, map_record, sidecar_path, statistics
 from ..look import Look
 from ..params import Params
 from ..types import Image, Input, Map, Parabolas, StrPath
-from .notebook import page
-from .plan import Plan
 from .saving import check_outputs, write_outputs
+
+if TYPE_CHECKING:
+    from ..camera.axis import Axis
+    from ..camera.lens import Calibration
+    from ..camera.metric import Depth
+    from ..camera.ranging import Known
+    from .plan import Plan
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For notebooks: a small picture with its colour bar, the summary, and the warnings."""
+        from .notebook import page  # for notebooks alone
+
         low, high = self.searched
         how = f"along {self.axis}, searched {low:.4g} to {high:.4g} px, {sum(self.timings.values()):.2f} s"
         return page(self.disparity, self._summary(), how, self.warnings)
@@ -268,6 +273,8 @@ class Result:
         Depth
             Depth in metres, and its uncertainty if `sigma` is known.
         """
+        from ..camera.ranging import metric_of  # with what it imports, a tenth of the start of a command
+
         metric = metric_of(
             self.disparity,
             calibration=calibration,

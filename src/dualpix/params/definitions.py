@@ -3,14 +3,15 @@
 Disparities are in pixels of the input. Brightness is on a scale of 0 to 255.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from .needs import ALWAYS, Need, equals, that
 from .rules import Choice, Flag, Odd, OneOr, OrAuto, Real, Rule, Several, Whole, check
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Parameter:
     """The description of a parameter: the source of checks, help and documentation.
 
@@ -69,6 +70,16 @@ class Group:
     def __post_init__(self) -> None:
         for name, each in parameters(type(self)).items():
             object.__setattr__(self, name, check(f"parameter {name}", getattr(self, name), each.rule))
+
+
+G = TypeVar("G", bound=Group)
+
+
+def of_checked(group: type[G], values: Mapping[str, Any]) -> G:
+    """The group with these values, all of them, which were checked before. A map makes a dozen of groups."""
+    made = object.__new__(group)
+    vars(made).update(values)
+    return made
 
 
 # Needs that several parameters share.

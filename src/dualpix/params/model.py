@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import ParameterError
 from .definitions import (
     GROUPS,
     Aggregation,
-    Group,
+    G,
     Matching,
     Minima,
     Parameter,
     Photometry,
     Scales,
     Smoothing,
+    of_checked,
     parameters,
 )
 from .overrides import Overrides, Unpack
-from .rules import unknown_name
-
-G = TypeVar("G", bound=Group)
+from .rules import check, unknown_name
 
 
 # The bases are named from last to first: that is how a dataclass orders its fields.
@@ -72,10 +70,10 @@ class Params(Smoothing, Scales, Aggregation, Minima, Matching, Photometry):
         return self.messages == "exact" and self.noise_floor > 0 and self.candidates == 1
 
     def _only(self, group: type[G]) -> G:
-        return group(**{name: getattr(self, name) for name in parameters(group)})
+        return of_checked(group, {name: getattr(self, name) for name in parameters(group)})
 
     def replace(self, **changes: Unpack[Overrides]) -> Params:
-        """A copy with some parameters changed, checked again.
+        """A copy with some parameters changed, which are checked.
 
         Raises
         ------
@@ -83,9 +81,9 @@ class Params(Smoothing, Scales, Aggregation, Minima, Matching, Photometry):
             If a name is unknown, a value has the wrong type or is out of bounds, or a parameter gets a new value but
             has no effect in this combination.
         """
-        for name in changes:
-            known(name)
-        changed = dataclasses.replace(self, **changes)
+        rules = {name: known(name).rule for name in changes}
+        new = {name: check(f"parameter {name}", value, rules[name]) for name, value in changes.items()}
+        changed = of_checked(Params, {name: getattr(self, name) for name in parameters(Params)} | new)
         for name in changes:
             if getattr(changed, name) != getattr(self, name) and not changed.has_effect(name):
                 needs = known(name).needs
@@ -138,12 +136,12 @@ def _section() -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Lines of words, up to that many letters long. The module textwrap takes 4 ms for all parameters."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return lines
+    lines = []
+    while len(text) > width:
+        end = text.rindex(" ", 0, width + 1)
+        lines.append(text[:end])
+        text = text[end + 1 :]
+    return [*lines, text]
 
 
 if Params.__doc__:  # python -OO has none

