@@ -172,7 +172,7 @@ void expected_error(const std::vector<std::tuple<Map, float, float>>& signs, Out
                           threads);
 }
 
-void weigh_offsets(Map A, Map vertex, Map d, Output weight, Output offset, int step, float farthest, int threads) {
+void weigh_offsets(Map A, Halves vertex, Map d, Output weight, Output offset, int step, float farthest, int threads) {
   same_shape(A, vertex, "vertex must have the shape of A");
   same_shape(A, d, "d must have the shape of A");
   check_sampled(A, weight, step);
@@ -267,7 +267,7 @@ void bind_image(nb::module_& m) {
         "Signs are (map, floor, exponent). Rows and columns of the maps lie `step` apart.");
   m.def("weigh_offsets", weigh_offsets, as_is("A"), as_is("vertex"), as_is("d"), as_is("weight"), as_is("apart"),
         "step"_a, "farthest"_a, "threads"_a,
-        "At every step-th pixel: weight = A, 0 where vertex is not finite; apart = weight * (vertex - d), which is\n"
+        "At every step-th pixel: weight = A, 0 where vertex, a half float, is minus infinity; apart = weight * (vertex - d), which is\n"
         "clipped to -farthest..farthest.");
   m.def("clip", clip, as_is("d"), as_is("out"), "low"_a, "high"_a, "threads"_a, "out = d, clipped to low..high.");
   m.def("fill_untextured", fill_untextured, as_is("sigma"), as_is("textured"), "value"_a, "threads"_a,

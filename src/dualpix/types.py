@@ -19,6 +19,7 @@ Mask = npt.NDArray[np.uint8]  # HxW, 1 where true
 Flags = npt.NDArray[np.bool_]  # HxW
 Ranges = npt.NDArray[np.int32]  # first disparity and count of every tile
 Weights = npt.NDArray[np.uint16]  # of the edges between pixels, in the kernels' 16-bit code
+Halves = npt.NDArray[np.float16]  # HxW
 Shape = tuple[int, ...]
 LARGE = 1 << 20  # bytes; smaller arrays are no matter for the pool
 StrPath = str | os.PathLike[str]
@@ -283,7 +284,7 @@ class Parabolas:
         For stereo: how well the views confirm each other at this scale.
     vertex : float32 map or None
         The disparity, if already computed.
-    matched : float32 map or None
+    matched : float16 map or None
         Of evidence: the vertex of the local term alone, without priors; minus infinity where there is no texture.
     signs : Signs or None
         What tells about the errors; None if the curvatures have no unit.
@@ -296,7 +297,7 @@ class Parabolas:
     curvatures: tuple[float, ...] = ()
     agreement: Agreement | None = None
     vertex: Map | None = None
-    matched: Map | None = None
+    matched: Halves | None = None
     signs: Signs | None = None
 
     def disparity(self, threads: int = 1) -> Map:

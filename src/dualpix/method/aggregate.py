@@ -52,21 +52,13 @@ def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs |
     """
     height, width = guide.shape
     weights = empty((height, settings.paths // 2, width), np.uint16)
-    share = depth_share(signs, settings.flat, threads) if signs and settings.flat else None
-    _core.edge_weights(guide, weights, settings.edge_sigma, threads, share)
+    if signs and signs.coarser is not None and signs.span and settings.flat:
+        # s = R^2 / (R^2 + (flat D)^2): R is what the disparities span around the pixel, D what most of the picture's do
+        R = spread(signs.coarser, FAR, threads)
+        _core.edge_weights(guide, weights, settings.edge_sigma, threads, R, settings.flat * signs.span)
+    else:
+        _core.edge_weights(guide, weights, settings.edge_sigma, threads)
     return weights
-
-
-def depth_share(signs: Signs, flat: float, threads: int) -> Map | None:
-    """How far the guide's edges count as depth edges, 0 to 1, at every fourth pixel; None if nothing is known.
-
-    R is what the disparities span around the pixel, D what most of the picture's do.
-    """
-    if signs.coarser is None or not signs.span:
-        return None
-    # s = R^2 / (R^2 + (flat D)^2)
-    square = spread(signs.coarser, FAR, threads) ** 2
-    return np.asarray(square / (square + np.float32(flat * signs.span) ** 2), np.float32)
 
 
 def aggregate(
@@ -159,10 +151,12 @@ def exact(
     P = settings.penalty * mean
     A, B, d = (_taken(spare, evidence.A) for _ in range(3))
     taus = np.ravel(settings.robust_tau)
-    for i in range(passes if taus.any() else 1):
+    count = passes if taus.any() else 1
+    for i in range(count):
         tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
         d_in = d if i and tau else None
-        one_pass(evidence, weights, A, B, settings, P, d_in=d_in, tau=tau, d_out=d, threads=threads)
+        sums = i + 1 == count  # a pass between needs the disparities of the one before alone
+        one_pass(evidence, weights, A, B, settings, P, d_in=d_in, tau=tau, d_out=d, sums=sums, threads=threads)
     return Parabolas(A, B, vertex=d)
 
 
@@ -179,9 +173,14 @@ def one_pass(
     scale: float = 1.0,
     T2: float = 0.0,
     d_out: Map | None = None,
+    sums: bool = True,
     threads: int,
 ) -> None:
-    """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given."""
+    """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given.
+
+    Without `sums`, A and B are scratch.
+    """
+    matched = evidence.matched
     _core.aggregate(
         evidence.A,
         evidence.B,
@@ -197,8 +196,9 @@ def one_pass(
         farthest=T2,
         threads=threads,
         minimizer=d_out,
-        vertex=evidence.matched if settings.fattening and d_in is not None else None,
+        vertex=matched.view(np.uint16) if matched is not None and settings.fattening and d_in is not None else None,
         fattening=max(settings.fattening, LEAST_FATTENING),
+        sums=sums,
     )
 
 

@@ -153,7 +153,8 @@ def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:
     """
     assert evidence.matched is not None
     weight, apart = (empty(sampled_shape(d, EVERY)) for _ in range(2))
-    _core.weigh_offsets(evidence.A, evidence.matched, d, weight, apart, EVERY, FARTHEST, threads)
+    matched = evidence.matched.view(np.uint16)
+    _core.weigh_offsets(evidence.A, matched, d, weight, apart, EVERY, FARTHEST, threads)
     # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
     total, off = window_mean(weight, BIAS, threads), window_mean(apart, BIAS, threads)
     np.maximum(total, np.float32(1e-30), out=total)
