@@ -19,10 +19,11 @@ from dualpix.method.confidence import (
     seen_from_finer,
     smoothness,
     texture,
+    textured,
 )
 from dualpix.method.kinds import method_of
 from dualpix.params import preset
-from dualpix.types import Parabolas, Signs
+from dualpix.types import Parabolas, Signs, Texture
 
 AUTO = preset("auto")
 RNG = np.random.default_rng(5)
@@ -234,6 +235,9 @@ def test_texture_of_random_points(shape, side):
     expected |= coarser.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
     for threads in (1, 3):
         np.testing.assert_array_equal(near_texture(alpha, coarser, side, threads), expected)
+        vertices = np.where(alpha > 0, 0, -np.inf).astype(np.float16)
+        evidence = Parabolas(alpha, alpha, matched=vertices, texture=Texture(coarser, side))
+        np.testing.assert_array_equal(textured(evidence, threads), expected)
 
 
 def test_nothing_matched_anywhere():

@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -121,7 +122,10 @@ def shrink(image: _Map, out: _Map, threads: int) -> None: ...
 def tile_shifts(
     left: _Map, right: _Map, rest: _Double, *, side: int, reach: int, alike: float, threads: int
 ) -> None: ...
+@overload
 def near_texture(A: _Map, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
+@overload
+def near_texture(vertex: _Halves, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
 def fill_untextured(sigma: _Map, textured: _Mask, value: float, threads: int) -> None: ...
 def expected_error(
     signs: Sequence[_Sign],

@@ -91,7 +91,6 @@ def aggregate(
     maps.clear()
     return replace(
         belief,
-        textured=evidence.textured,
         agreement=evidence.agreement,
         limits=evidence.limits,
         curvatures=(*evidence.curvatures, mean),

@@ -42,7 +42,9 @@ class Method(ABC):
         settings = self.params.aggregation
         weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs)
         spare = level.spent()
-        return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
+        belief = aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
+        del weights  # its memory is that of the mask
+        return replace(belief, textured=confidence.textured(evidence, run.threads))
 
     @abstractmethod
     def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from ..params import Params
-from ..types import Map, Parabolas, Signs, empty
+from ..types import Map, Parabolas, Signs, Texture, empty
 from .confidence import mean_curvature, near_texture
 from .match import border_divisor
 from .scales import Level
@@ -79,7 +79,8 @@ def combine(
     if params.measures_error:
         known = coarser.signs if coarser and coarser.signs else Signs()
         signs = known._replace(texture=mean_curvature(local.A, threads))
-    textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching), threads)
+    texture = Texture(coarser.textured if coarser else None, window_side(matching))
+    textured = near_texture(local.A, *texture, threads) if matched is None else None
     if coarser:
         priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
     divisor = border_divisor(local.A.shape[1], span.disparities, matching)
@@ -91,5 +92,6 @@ def combine(
         textured=textured,
         matched=matched,
         signs=signs,
+        texture=texture,
         curvatures=coarser.curvatures if coarser else (),
     )
