@@ -23,20 +23,35 @@ DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
     for (int i = 0; i < n; ++i) p[i] = code[i];
 }
 
-// The weights of one row of the guide and the row above it. The square of a difference counts by the share of its pixel.
+// The weights of n pixels at x of one row of the guide and the row above it.
+template <int edges>
+DUALPIX_INLINE void weigh(const float* row, const float* above, const float* share, uint16_t* weights, int x, int n, int w,
+                          float minus_log2_e_over_sigma2) {
+  const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
+#pragma GCC unroll 4
+  for (int k = 0; k < edges; ++k) {
+    const vfloat contrast = Ip - (k ? load_beside(above, x - kSteps[k - 1], w) : load_beside(row, x - 1, w));
+    store_weights(weights + (size_t)k * w + x, exp2(contrast * contrast * exponent), n);
+  }
+}
+
+// The square of a difference counts by the share of its pixel.
+template <int edges>
+DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float* share, uint16_t* weights, int w,
+                              float sigma) {
+  const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
+  int x = 0;
+  for (; x + kLanes <= w; x += kLanes)
+    weigh<edges>(row, above, share, weights, x, kLanes, w, minus_log2_e_over_sigma2);
+  if (x < w) weigh<edges>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
+}
+
 DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, uint16_t* weights, int w,
                               float sigma, int edges) {
-  const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
-  for (int x = 0; x < w; x += kLanes) {
-    const int n = std::min(w - x, kLanes);
-    const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
-    auto weigh = [&](int edge, vfloat Iq) __attribute__((always_inline)) {
-      const vfloat contrast = Ip - Iq;
-      store_weights(weights + (size_t)edge * w + x, exp2(contrast * contrast * exponent), n);
-    };
-    weigh(0, load_beside(row, x - 1, w));
-    for (int k = 0; k + 1 < edges; ++k) weigh(k + 1, load_beside(above, x - kSteps[k], w));
-  }
+  if (edges == 4)
+    weigh_all<4>(row, above, share, weights, w, sigma);
+  else
+    weigh_all<2>(row, above, share, weights, w, sigma);
 }
 
 // The share of every pixel of a row: s = R^2 / (R^2 + flat^2).
