@@ -41,20 +41,24 @@ def margin(settings: Aggregation, scales: Scales) -> int | None:
     return math.ceil(passes * DECAYS * math.sqrt(settings.penalty / scales.invalid_threshold))
 
 
-def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None) -> Weights:
+def edge_weights(
+    guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None, room: Map | None = None
+) -> Weights:
     """The weight of the step between neighbours, ``w = exp(-s (I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
 
     It is a factor of ``P_adapt`` in equation 4 of the paper, where s is 1. Weights are the same in every pass of a
     scale. Each row of pixels has one row of weights per direction of the step.
 
     `signs` tell what the disparities of the coarser scale span around every fourth pixel. Where that is little, the
-    guide's edges are print and not depth, and s is small.
+    guide's edges are print and not depth, and s is small. `room` is a map that may be overwritten.
     """
     height, width = guide.shape
     weights = empty((height, settings.paths // 2, width), np.uint16)
     if signs and signs.coarser is not None and signs.span and settings.flat:
         # s = R^2 / (R^2 + (flat D)^2): R is what the disparities span around the pixel, D what most of the picture's do
-        R = spread(signs.coarser, FAR, threads)
+        small = signs.coarser
+        R = None if room is None else room.reshape(-1)[: small.size].reshape(small.shape)
+        R = spread(small, FAR, threads, R)
         _core.edge_weights(guide, weights, settings.edge_sigma, threads, R, settings.flat * signs.span)
     else:
         _core.edge_weights(guide, weights, settings.edge_sigma, threads)

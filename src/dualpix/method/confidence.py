@@ -120,9 +120,9 @@ def error_of(confidence: Map) -> Map:
     return sigma
 
 
-def spread(d: Map, side: int, threads: int) -> Map:
+def spread(d: Map, side: int, threads: int, out: Map | None = None) -> Map:
     """What the disparities span in a window of that side around every pixel, px."""
-    span = empty_like(d)
+    span = empty_like(d) if out is None else out
     _core.spread(d, span, side, threads)
     return span
 

@@ -8,7 +8,7 @@ from .frame import Frame
 
 # Float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
 PAPER = 9  # published messages
-EXACT = 8  # exact messages
+EXACT = 8.0  # exact messages
 MATCHED = 0.5  # more for the vertices of the matches
 NORMALIZED = 5  # more with normalize_iterations
 DETAIL = 1  # more if the detail of the views is compared

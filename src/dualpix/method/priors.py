@@ -92,6 +92,6 @@ def combine(
         textured=textured,
         matched=matched,
         signs=signs,
-        texture=texture,
+        texture=None if textured is not None else texture,
         curvatures=coarser.curvatures if coarser else (),
     )
