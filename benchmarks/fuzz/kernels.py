@@ -286,7 +286,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "shrink": _shrink,
     "tile_shifts": _shifts,
     "near_texture": lambda r: {
-        **r.random.choice(({"A": r.map()}, {"vertex": r.map(dtype=np.uint16)})),
+        "matches": r.random.choice((r.map(), r.map(dtype=np.uint16))),
         "coarser": r.random.choice((None, r.mask(*r.half()))),
         "out": r.mask(),
         "side": r.random.choice((1, 3, 43, 8191)),

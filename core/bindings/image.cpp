@@ -260,9 +260,9 @@ void bind_image(nb::module_& m) {
         "out = the largest minus the smallest d in the window around a pixel.");
   m.def("shrink", shrink, as_is("image"), as_is("out"), "threads"_a,
         "out = image with fewer rows and columns: every pixel is the mean of the area it covers.");
-  m.def("near_texture", near_texture<Map>, as_is("A"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
-        "out = 1 where A > 0 somewhere in the window around a pixel, or where coarser, half the size, is 1.");
-  m.def("near_texture", near_texture<Halves>, as_is("vertex"), as_is("coarser").none(), as_is("out"), "side"_a,
+  m.def("near_texture", near_texture<Map>, as_is("matches"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
+        "out = 1 where a curvature is above 0 in the window around a pixel, or where coarser, half the size, is 1.");
+  m.def("near_texture", near_texture<Halves>, as_is("matches"), as_is("coarser").none(), as_is("out"), "side"_a,
         "threads"_a, "The same where a vertex, in half floats, is above minus infinity.");
   m.def("expected_error", expected_error, "signs"_a, as_is("sigma"), nb::kw_only(), "scale"_a, "lens"_a, "y0"_a, "x0"_a,
         "step"_a, "threads"_a,

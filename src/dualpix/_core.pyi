@@ -2,7 +2,6 @@
 
 import enum
 from collections.abc import Sequence
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ _Mask = npt.NDArray[np.uint8]
 _Ranges = npt.NDArray[np.int32]
 _Weights = npt.NDArray[np.uint16]
 _Halves = npt.NDArray[np.uint16]  # the bits of float16
+_Matches = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
 _Codes = npt.NDArray[np.int16]
 _Double = npt.NDArray[np.float64]
 _Bytes = npt.NDArray[np.uint8]
@@ -122,10 +122,7 @@ def shrink(image: _Map, out: _Map, threads: int) -> None: ...
 def tile_shifts(
     left: _Map, right: _Map, rest: _Double, *, side: int, reach: int, alike: float, threads: int
 ) -> None: ...
-@overload
-def near_texture(A: _Map, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
-@overload
-def near_texture(vertex: _Halves, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
+def near_texture(matches: _Matches, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
 def fill_untextured(sigma: _Map, textured: _Mask, value: float, threads: int) -> None: ...
 def expected_error(
     signs: Sequence[_Sign],
