@@ -282,7 +282,7 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_one_sided_weights_agree_with_the_oracle(shape, r, paths):
     alpha, beta, guide = random_maps(shape)
-    v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float32)
+    v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float16)
     v[::3, ::2] = -np.inf  # nothing matched
     params = exact_params(robust_tau=0.5, paths=paths, fattening=r)
     found = one_sided_belief(alpha, beta, v, guide, params, threads=2)
@@ -305,7 +305,7 @@ def test_only_a_match_that_is_too_near_loses_weight(v):
     """One match among many of 0 px: nearer, it hardly moves the map; farther, it counts no less than without."""
     alpha, beta, guide = np.ones((9, 9), np.float32), np.zeros((9, 9), np.float32), np.zeros((9, 9), np.float32)
     beta[4, 4] = -2 * v
-    matched = np.where(beta == 0, 0, v).astype(np.float32)
+    matched = np.where(beta == 0, 0, v).astype(np.float16)
     params = exact_params(robust_tau=50.0, fattening=0.1)
     plain, weighed = (one_sided_belief(alpha, beta, seen, guide, params, 1).vertex[4, 4] for seen in (None, matched))
     assert abs(plain) > 0.01
@@ -315,7 +315,7 @@ def test_only_a_match_that_is_too_near_loses_weight(v):
 def test_aggregate_refuses_one_sided_weights_without_a_disparity():
     alpha, beta, guide = random_maps((5, 6))
     weights = edge_weights(guide, exact_params().aggregation, 1)
-    A, B, v = (np.empty_like(alpha) for _ in range(3))
+    A, B, v = np.empty_like(alpha), np.empty_like(alpha), np.zeros(alpha.shape, np.uint16)
     settings = {"messages": _core.Messages.exact, "penalty": 1.0, "disparity": None, "robust_tau": 1.0, "scale": 1.0}
     settings |= {"jump_penalty": 0.0, "farthest": 0.0, "threads": 1, "vertex": v}
     with pytest.raises(ValueError, match="needs a disparity"):
@@ -587,7 +587,7 @@ def test_edges_count_by_their_share(shape, paths):
                 assert kept[y, edge, x] == pytest.approx(exact((y, x), (y - dy, x - dx)), rel=2e-3, abs=2.0**-62)
 
 
-def test_shares_must_fit_the_guide():
+def test_spreads_must_fit_the_guide():
     guide, weights = np.zeros((5, 8), np.float32), np.zeros((5, 4, 8), np.uint16)
     for shape in ((1, 2), (2, 3)):
         with pytest.raises(ValueError, match="a quarter of the guide's"):
@@ -617,6 +617,15 @@ def test_a_pass_writes_its_minimiser_in_place_of_the_disparity_before(shape, thr
     one_pass(*maps, **robust, disparity=d, minimizer=d)
     np.testing.assert_array_equal((A, B), expected)
     np.testing.assert_array_equal(d, minimizer(A, B))
+    again = before.copy()
+    one_pass(*maps, **robust, disparity=again, minimizer=again, sums=False)
+    np.testing.assert_array_equal(again, d)
+
+
+def test_a_pass_must_have_a_result():
+    maps = [np.ones((4, 5), np.float32) for _ in range(4)]
+    with pytest.raises(ValueError, match="must have a minimizer"):
+        one_pass(*maps[:2], edge_codes(maps[0]), *maps[2:], messages=EXACT, penalty=5, threads=1, sums=False)
 
 
 def test_the_minimiser_is_0_where_nothing_is_known():

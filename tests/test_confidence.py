@@ -19,10 +19,11 @@ from dualpix.method.confidence import (
     seen_from_finer,
     smoothness,
     texture,
+    textured,
 )
 from dualpix.method.kinds import method_of
 from dualpix.params import preset
-from dualpix.types import Parabolas, Signs
+from dualpix.types import Parabolas, Signs, Texture
 
 AUTO = preset("auto")
 RNG = np.random.default_rng(5)
@@ -102,7 +103,7 @@ def test_a_tile_of_the_finer_scale_knows_the_middle_of_the_picture():
 def test_the_bias_agrees_with_the_oracle(shape):
     a, d, v = RNG.uniform(0, 9, shape), RNG.uniform(-2, 2, shape), RNG.uniform(-9, 9, shape)
     v[RNG.random(shape) < 0.3] = -np.inf
-    a, d, v = (each.astype(np.float32) for each in (a, d, v))
+    a, d, v = a.astype(np.float32), d.astype(np.float32), v.astype(np.float16)
     found = bias_of(Parabolas(a, a, matched=v), d, 1)
     np.testing.assert_allclose(found, reference.bias(v, a, d), rtol=1e-3, atol=1e-5)
 
@@ -110,15 +111,15 @@ def test_the_bias_agrees_with_the_oracle(shape):
 def test_matches_that_agree_with_each_other_but_not_with_the_belief_are_a_bias():
     shape = (60, 60)
     a, d = np.ones(shape, np.float32), np.zeros(shape, np.float32)
-    noise = RNG.choice(np.array([-0.5, 0.5], np.float32), shape)
-    aside = bias_of(Parabolas(a, a, matched=np.full_like(d, 0.5)), d, 1)
+    noise = RNG.choice(np.array([-0.5, 0.5], np.float16), shape)
+    aside = bias_of(Parabolas(a, a, matched=np.full(shape, 0.5, np.float16)), d, 1)
     assert (aside == 0.5).all()
     assert np.median(bias_of(Parabolas(a, a, matched=noise), d, 1)) < 0.2
 
 
 def test_without_a_match_there_is_no_bias():
     a, d = np.ones((20, 20), np.float32), np.zeros((20, 20), np.float32)
-    assert (bias_of(Parabolas(a, a, matched=np.full_like(d, -np.inf)), d, 1) == 0).all()
+    assert (bias_of(Parabolas(a, a, matched=np.full(d.shape, -np.inf, np.float16)), d, 1) == 0).all()
 
 
 def test_a_part_of_a_belief_keeps_its_expected_error():
@@ -234,6 +235,9 @@ def test_texture_of_random_points(shape, side):
     expected |= coarser.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
     for threads in (1, 3):
         np.testing.assert_array_equal(near_texture(alpha, coarser, side, threads), expected)
+        vertices = np.where(alpha > 0, 0, -np.inf).astype(np.float16)
+        evidence = Parabolas(alpha, alpha, matched=vertices, texture=Texture(coarser, side))
+        np.testing.assert_array_equal(textured(evidence, threads), expected)
 
 
 def test_nothing_matched_anywhere():

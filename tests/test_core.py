@@ -27,6 +27,8 @@ PRINTED = {
     "_Sums": {"uint8", "uint16", "uint32", "uint64"},
     "_Ranges": {"int32"},
     "_Weights": {"uint16"},
+    "_Halves": {"uint16"},
+    "_Matches": {"float32", "uint16"},
     "_Double": {"float64"},
     "_Codes": {"int16"},
     "_Pixels": {"uint8", "uint16", "float32"},

@@ -131,9 +131,12 @@ def test_condition_refuses_what_is_no_prior(priors):
 def test_condition_keeps_the_vertices_of_the_matches():
     alpha, beta = parabolas((13, 17))
     alpha[3, 4] = beta[3, 4] = 0
-    v = np.empty_like(alpha)
-    expected = np.where(alpha > 0, -beta / (2 * np.maximum(alpha, 1e-30)), -np.inf)
+    alpha[5, 6], beta[5, 6] = 1, -1e6  # farther than any half float
+    alpha[7, 8], beta[7, 8] = 1, 1e-5  # below the normal ones
+    v = np.empty(alpha.shape, np.float16)
+    vertices = np.clip(np.float32(-0.5) * beta / np.maximum(alpha, np.float32(1e-30)), -65504, 65504)
+    expected = np.where(alpha > 0, vertices, -np.inf).astype(np.float16)
     divisor = np.linspace(1, 9, 17, dtype=np.float32)
     prior = some_prior((13, 17), 1, 0.3, 0, 1)
-    _core.condition(alpha, beta, divisor, priors=[prior], invalid_threshold=0.04, threads=2, vertex=v)
-    np.testing.assert_allclose(v, expected, rtol=1e-6)
+    _core.condition(alpha, beta, divisor, priors=[prior], invalid_threshold=0.04, threads=2, vertex=v.view(np.uint16))
+    np.testing.assert_array_equal(v, expected)

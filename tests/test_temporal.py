@@ -315,7 +315,7 @@ def test_frames_of_another_size_are_refused():
 
 def test_the_memory_of_the_frame_before_counts():
     frame = resting_clip(1, shape=(480, 640))[0]
-    alone, more = 0.03 + 4e-9 * 480 * 640 * 10, 4e-9 * 480 * 640 * 7  # GB
+    alone, more = 0.03 + 4e-9 * 480 * 640 * 8.5, 4e-9 * 480 * 640 * 8.5  # GB
     dualpix.disparity(*frame, mem_limit=alone + more / 2)
     with pytest.raises(dualpix.InputError, match="mem_limit"):
         dualpix.Sequence(mem_limit=alone + more / 2).add(*frame)

@@ -128,7 +128,7 @@ def _condition(r: Draw) -> Arguments:
         "priors": priors,
         "invalid_threshold": r.real(0, 1),
     }
-    return told | ({"vertex": r.map()} if r.random.random() < 0.5 else {})
+    return told | ({"vertex": r.map(dtype=np.uint16)} if r.random.random() < 0.5 else {})
 
 
 def _edge_weights(r: Draw) -> Arguments:
@@ -137,7 +137,8 @@ def _edge_weights(r: Draw) -> Arguments:
         "weights": r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint16),
         "sigma": r.real(1, 5),
     }
-    return told | ({"share": r.map(-(-r.h // 4), -(-r.w // 4))} if r.random.random() < 0.5 else {})
+    spread = {"spread": r.map(-(-r.h // 4), -(-r.w // 4)), "flat": r.real(0, 1)}
+    return told | (spread if r.random.random() < 0.5 else {})
 
 
 def _aggregate(r: Draw) -> Arguments:
@@ -146,8 +147,9 @@ def _aggregate(r: Draw) -> Arguments:
     kind = r.random.choice(list(_core.Messages))
     before = r.map() if kind == _core.Messages.exact and r.random.random() < 0.5 else None
     told |= {"messages": kind, "disparity": before, "minimizer": r.random.choice((None, r.map()))}
+    told["sums"] = r.random.random() < 0.5
     if before is not None and r.random.random() < 0.5:
-        told |= {"vertex": r.map(), "fattening": r.real(0.5, 1)}
+        told |= {"vertex": r.map(dtype=np.uint16), "fattening": r.real(0.5, 1)}
     names = ("penalty", "robust_tau", "scale", "jump_penalty", "farthest")
     return told | {name: r.real(0, 0.5, 1, 20) for name in names}
 
@@ -284,7 +286,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "shrink": _shrink,
     "tile_shifts": _shifts,
     "near_texture": lambda r: {
-        "A": r.map(),
+        "matches": r.random.choice((r.map(), r.map(dtype=np.uint16))),
         "coarser": r.random.choice((None, r.mask(*r.half()))),
         "out": r.mask(),
         "side": r.random.choice((1, 3, 43, 8191)),
@@ -296,7 +298,9 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
             "step": 4,
         }
     ),
-    "weigh_offsets": lambda r: _maps("A", "vertex", "d", farthest=(1, 3))(r) | _sampled(r, "weight", "apart"),
+    "weigh_offsets": lambda r: (
+        _maps("A", "d", farthest=(1, 3))(r) | {"vertex": r.map(dtype=np.uint16)} | _sampled(r, "weight", "apart")
+    ),
     "clip": _maps("d", "out", low=(-3, 0), high=(0, 3)),
     "fill_untextured": lambda r: {"sigma": r.map(), "textured": r.mask(), "value": r.real(1, 9)},
     "confidence_of": lambda r: {"sigma": r.map(), "textured": r.mask(), "confidence": r.map(), "sure": r.real(0.5, 1)},

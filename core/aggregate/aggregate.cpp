@@ -3,6 +3,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "aggregate/weights.h"
+#include "common/half.h"
 #include "common/paths.h"
 
 namespace dualpix {
@@ -20,12 +22,6 @@ constexpr float kSmallest = 1e-6f;
 constexpr float kNothing = 1e-30f;
 constexpr float kLeastNormal = 1.17549435e-38f;
 
-// The 16-bit code of a weight w: the upper bits of the float w / kCodeScale without the sign and the two highest
-// bits of the exponent, which are 0. Weights below kLeast would not be normal numbers; they become 0.
-constexpr int kDropped = 13;          // lower bits of the mantissa that are dropped
-constexpr int kCodeShift = 64 << 23;  // subtracting this from the bits of a float divides it by kCodeScale
-constexpr float kCodeScale = 18446744073709551616.0f, kLeast = 4 / kCodeScale;  // 2^64, 2^-62
-
 // A match nearer than the last pass by more than this many times r is not trusted any less.
 constexpr float kMostSuspect = 5.0f;
 
@@ -39,20 +35,28 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 // The coupling of neighbours p, q on a path.
 struct Coupling {
   Messages messages;
-  bool robust, one_sided;
-  float P, P_of_code, unit, root, jump_ratio, farthest, inverse_r;
+  bool robust, one_sided, sums;
+  float scale, P, P_of_code, unit, root, jump_ratio, farthest, inverse_r;
+  // Constants that are compared with vectors. GCC makes one instruction of a maximum only if it cannot see its value.
+  float zero, one, least_normal, most_suspect;
 
   explicit Coupling(const Aggregation& o)
       : messages(o.messages),
         robust(o.disparity != nullptr),
         one_sided(o.vertex != nullptr),
+        sums(o.sums),
+        scale(o.scale),
         P(std::min(o.penalty, kMostPenalty)),
         P_of_code(P * kCodeScale),
         unit(1.0f / std::sqrt(std::max(P, kNothing) * kCodeScale)),
         root(robust ? std::sqrt(unit) / std::max(o.robust_tau, kSmallest) : 0.0f),
         jump_ratio(std::min(o.jump_penalty / P, 1e30f)),
         farthest(std::max(o.farthest, kNear)),
-        inverse_r(one_sided ? 1.0f / std::max(o.fattening, kSmallest) : 0.0f) {}
+        inverse_r(one_sided ? 1.0f / std::max(o.fattening, kSmallest) : 0.0f),
+        zero(0.0f),
+        one(1.0f),
+        least_normal(kLeastNormal),
+        most_suspect(kMostSuspect) {}
 };
 
 // Compile-time constants of a pass.
@@ -83,7 +87,7 @@ DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat code, vfloat dp, vfloat
 // of the previous pass. Windows make near objects look larger, so a match that is too near is suspect, and one that is
 // too far is not.
 DUALPIX_INLINE vfloat one_sided_weight(const Coupling& c, vfloat v, vfloat d) {
-  const vfloat t = min(max(v - d, vfloat{}) * c.inverse_r, splat(kMostSuspect));
+  const vfloat t = min(max(v - d, splat(c.zero)) * c.inverse_r, splat(c.most_suspect));
   return 1.0f / (t * t + 1.0f);
 }
 
@@ -102,13 +106,13 @@ DUALPIX_INLINE Parabola known(Parabola p) {
 //   paper:  P w min(max(A_q, 0), 1), which is P_adapt with A_q kept within 0 and 1;
 //           computed with min(A, 1) / A = 1 / max(A, 1), to avoid small divisors
 template <class K>
-DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
+DUALPIX_INLINE Parabola message(const Coupling& c, Parabola q, Penalty Pw) {
   if (K::messages == Messages::exact) {
     // If the sum is 0, so is N. If it is no number, D is infinite, and q.A and q.B are 0.
-    const vfloat ratio = Pw.N / max(Pw.D * q.A + Pw.N, splat(kLeastNormal));
+    const vfloat ratio = Pw.N / max(Pw.D * q.A + Pw.N, splat(c.least_normal));
     return {ratio * q.A, ratio * q.B};
   }
-  const vfloat ratio = Pw.N / max(q.A, splat(1.0f));
+  const vfloat ratio = Pw.N / max(q.A, splat(c.one));
   return known({ratio * q.A, ratio * q.B});
 }
 
@@ -116,7 +120,7 @@ DUALPIX_INLINE Parabola message(Parabola q, Penalty Pw) {
 template <class K>
 DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
   const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
-  const Parabola step = message<K>(q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
+  const Parabola step = message<K>(c, q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
   const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N > kEdge * c.P);
   const vfloat none = {};
   return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
@@ -125,7 +129,7 @@ DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabol
 // p receives the message of q. q becomes p plus the message, the left side of equation 4, for the next pixel.
 template <class K>
 DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Parabola& q) {
-  const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(q, Pw);
+  const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(c, q, Pw);
   q = {local.A + m.A, local.B + m.B};
   return m;
 }
@@ -137,50 +141,14 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
   }
 }
 
-// ---- edge weights ----------------------------------------------------------------------------------
-
-typedef uint16_t vcode __attribute__((vector_size(2 * kLanes)));
-
-DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
-  const vint rounded = (vint)((vuint)w - (uint32_t)kCodeShift + (1u << (kDropped - 1)));
-  const vcode code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vcode);
-  if (n == kLanes)
-    __builtin_memcpy(p, &code, sizeof code);
-  else
-    for (int i = 0; i < n; ++i) p[i] = code[i];
-}
-
-// Returns w / kCodeScale.
-DUALPIX_INLINE vfloat load_weights(const uint16_t* p, int n) {
-  vcode code = {};
-  if (n == kLanes)
-    __builtin_memcpy(&code, p, sizeof code);
-  else
-    for (int i = 0; i < n; ++i) code[i] = p[i];
-  return (vfloat)(__builtin_convertvector(code, vint) << kDropped);
-}
-
-// The weights of one row of the guide and the row above it. The square of a difference counts by the share of its pixel.
-DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, uint16_t* weights, int w,
-                              float sigma, int edges) {
-  const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
-  for (int x = 0; x < w; x += kLanes) {
-    const int n = std::min(w - x, kLanes);
-    const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
-    auto weigh = [&](int edge, vfloat Iq) __attribute__((always_inline)) {
-      const vfloat contrast = Ip - Iq;
-      store_weights(weights + (size_t)edge * w + x, exp2(contrast * contrast * exponent), n);
-    };
-    weigh(0, load_beside(row, x - 1, w));
-    for (int k = 0; k + 1 < edges; ++k) weigh(k + 1, load_beside(above, x - kSteps[k], w));
-  }
-}
+// ---- the image ----------------------------------------------------------------------------------------
 
 // The maps of one pass, from pixel 0 or from a later row on.
 struct Maps {
   const float *alpha, *beta;
   const uint16_t* weights;
-  const float *disparity, *vertex;
+  const float* disparity;
+  const uint16_t* vertex;
   float *A, *B, *minimizer;
 };
 
@@ -208,7 +176,7 @@ DUALPIX_INLINE Parabola evidence(const Coupling& c, const Maps& maps, ptrdiff_t 
   Parabola p = {load(maps.alpha + x, m), load(maps.beta + x, m)};
   if (K::messages == Messages::exact) p = known(p);
   if (K::one_sided) {
-    const vfloat g = one_sided_weight(c, load(maps.vertex + x, m), load(maps.disparity + x, m));
+    const vfloat g = one_sided_weight(c, load_halves(maps.vertex + x, m), load(maps.disparity + x, m));
     p.A *= g, p.B *= g;
   }
   return p;
@@ -334,21 +302,36 @@ struct Row {
   const float* d_before;
   float* d;
   ptrdiff_t next, next_weights;  // from this row to the next one visited, in the maps and in the weights
+  bool last;                     // of the sweeps: A, B are whole afterwards
 };
 
-// Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one.
+// Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one. Two
+// vectors lie in a line of the cache, or four of 16 bits.
 template <class K>
 DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
+  if (x & kLanes) return;
   for (const float* map : {maps.alpha, maps.beta, (const float*)maps.A, (const float*)maps.B})
     __builtin_prefetch(map + x + row.next);
   if (K::robust) __builtin_prefetch(maps.disparity + x + row.next);
+  if (x & 2 * kLanes) return;
   if (K::one_sided) __builtin_prefetch(maps.vertex + x + row.next);
   for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
 }
 
+// Writes the results of m pixels at x, from the sums over all paths.
+template <class K>
+DUALPIX_INLINE void finish(const Coupling& c, const Maps& maps, Parabola sum, int x, int m) {
+  if (K::messages == Messages::exact) sum = known(sum);
+  if (c.sums) {
+    store(maps.A + x, c.scale * sum.A, m);
+    store(maps.B + x, c.scale * sum.B, m);
+  }
+  if (maps.minimizer) store(maps.minimizer + x, vertex(sum), m);
+}
+
 // m pixels at x.
 template <class K>
-DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m, float scale) {
+DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m) {
   const Parabola own = evidence<K>(c, maps, x, m);
   const vfloat dp = K::robust ? c.root * load(maps.disparity + x, m) : vfloat{};
   if (K::robust) store(row.d + x, dp, m);
@@ -364,32 +347,30 @@ DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& 
     sum.A += heard.A;
     sum.B += heard.B;
   }
-  if (K::messages == Messages::exact) sum = known(sum);
-  store(maps.A + x, scale * sum.A, m);
-  store(maps.B + x, scale * sum.B, m);
-  if (maps.minimizer) store(maps.minimizer + x, vertex(sum), m);
+  if (row.last) return finish<K>(c, maps, sum, x, m);
+  store(maps.A + x, sum.A, m);
+  store(maps.B + x, sum.B, m);
 }
 
 // c, maps and row are passed by value: the compiler then knows that no store changes them.
 template <class K>
-DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end, float scale) {
+DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end) {
   int x = begin;
   for (; x + kLanes <= end; x += kLanes) {
     fetch_next<K>(maps, row, x);
-    walk_vector<K>(c, maps, row, x, kLanes, scale);
+    walk_vector<K>(c, maps, row, x, kLanes);
   }
-  if (x < end) walk_vector<K>(c, maps, row, x, end - x, scale);
+  if (x < end) walk_vector<K>(c, maps, row, x, end - x);
 }
 
-DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& row, int edges, int begin, int end,
-                              float scale) {
+DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& row, int edges, int begin, int end) {
   dispatch(c, edges - 1, [&](auto kind) __attribute__((always_inline)) {
-    walk_row<decltype(kind)>(c, maps, row, begin, end, scale);
+    walk_row<decltype(kind)>(c, maps, row, begin, end);
   });
 }
 
-// One sweep over the image: down, which includes the horizontal paths, or up. A, B are then multiplied by scale.
-void sweep(const Image& image, const Coupling& c, bool down, float local, float scale, int threads) {
+// One sweep over the image: down, which includes the horizontal paths, or up, which is the last.
+void sweep(const Image& image, const Coupling& c, bool down, float local, int threads) {
   enum { kA, kB, kPlanes };
   const int h = image.h, w = image.w;
   Front front(h, w, kPlanes, 0.0f);
@@ -401,8 +382,7 @@ void sweep(const Image& image, const Coupling& c, bool down, float local, float 
   };
   auto visit = [&](int i, int begin, int end) {
     const int y = down ? i : h - 1 - i;
-    Maps maps = image.row(y);
-    if (down) maps.minimizer = nullptr;
+    const Maps maps = image.row(y);
     Row row;
     for (int k = 0; k + 1 < image.edges; ++k) {
       row.A[k] = front.plane(k, kA, i), row.B[k] = front.plane(k, kB, i);
@@ -412,23 +392,13 @@ void sweep(const Image& image, const Coupling& c, bool down, float local, float 
     row.d = disparities[i % 2].data() + kLanes;
     row.next = i + 1 == h ? 0 : down ? w : -w;
     row.next_weights = image.edges * row.next;
-    sweep_row(c, maps, row, image.edges, begin, end, scale);
+    row.last = !down;
+    sweep_row(c, maps, row, image.edges, begin, end);
   };
   sweep_rows(h, w, threads, [&] { return RowBlock(down ? w : 0); }, along, visit);
 }
 
 }  // namespace
-
-void edge_weights(const float* guide, const float* share, uint16_t* weights, int h, int w, float sigma, int edges,
-                  int threads) {
-  const int shares = (w + kShareStep - 1) / kShareStep;
-  parallel_for(h, threads, [&] { return std::vector<float>(w, 1.0f); }, [&](int y, std::vector<float>& own) {
-    const float* row = guide + (size_t)y * w;
-    if (share)
-      for (int x = 0; x < w; ++x) own[x] = share[(size_t)(y / kShareStep) * shares + x / kShareStep];
-    weigh_row(row, y > 0 ? row - w : row, own.data(), weights + (size_t)edges * y * w, w, sigma, edges);
-  });
-}
 
 void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads) {
@@ -436,8 +406,8 @@ void aggregate(const float* alpha, const float* beta, const uint16_t* weights, f
                        h, w, options.edges};
   const Coupling coupling(options);
   const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;
-  sweep(image, coupling, true, local, 1.0f, threads);
-  sweep(image, coupling, false, local, options.scale, threads);
+  sweep(image, coupling, true, local, threads);
+  sweep(image, coupling, false, local, threads);
 }
 
 void minimizer(const float* A, const float* B, float* d, size_t count, int threads) {

@@ -7,16 +7,6 @@
 
 namespace dualpix {
 
-constexpr int kShareStep = 4;  // px between the shares of `edge_weights`
-
-// w = exp(-s (I_p - I_q)^2 / sigma^2), a factor of P_adapt in equation 4, of every pixel p of the guide and its
-// neighbours q: left, above and, with 4 edges, above left and above right. Every row of the image has `edges` rows of
-// weights, one for each q. Where q lies outside the image, w is undefined. w is rounded to a 10-bit mantissa, and to 0
-// below 2^-62; its 16-bit code has 6 bits of exponent (63 for 2^0) and these 10 bits. s is the share, 0 to 1, of the
-// square of kShareStep pixels that p lies in; without shares it is 1.
-void edge_weights(const float* guide, const float* share, uint16_t* weights, int h, int w, float sigma, int edges,
-                  int threads);
-
 enum class Messages { paper, exact, jumps };
 
 struct Aggregation {
@@ -29,8 +19,9 @@ struct Aggregation {
   float scale;             // factor of the sums: 1, or 1 / paths between iterations
   float jump_penalty;      // P2, instead of P for jumps of 2 px or more; only for Messages::jumps
   float farthest;          // T2, px: a jump this far is not smoothed; only for Messages::jumps
-  const float* vertex;     // of the matches alone, for the one-sided weight; null: every pixel counts in full
+  const uint16_t* vertex;  // of the matches alone, as half floats, for the one-sided weight; null: all count in full
   float fattening;         // r, px: a match this much nearer than `disparity` counts half; only with vertex
+  bool sums = true;        // whether A, B are wanted; if not, they are scratch, and the minimizer is the result
 };
 
 // A, B = scale * (local alpha, beta + sum of the messages of all paths). Except for exact messages, the local term is

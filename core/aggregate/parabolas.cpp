@@ -1,8 +1,8 @@
 #include "aggregate/parabolas.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "common/half.h"
 #include "common/parallel.h"
 #include "common/simd.h"
 
@@ -32,9 +32,11 @@ DUALPIX_CLONES void divide_row(float* alpha, float* beta, int w, const float* di
 }
 
 // The vertices of the matches. Without texture it is minus infinity, which is never too near.
-DUALPIX_CLONES void vertex_row(const float* alpha, const float* beta, int w, float* vertex) {
-  constexpr float kNone = -std::numeric_limits<float>::infinity();
-  for (int x = 0; x < w; ++x) vertex[x] = alpha[x] > 0 ? -0.5f * beta[x] / alpha[x] : kNone;
+DUALPIX_CLONES void vertex_row(const float* alpha, const float* beta, int w, uint16_t* vertex) {
+  for (int x = 0; x < w; ++x) {
+    const uint16_t matched = half_of(-0.5f * beta[x] / alpha[x]);
+    vertex[x] = alpha[x] > 0 ? matched : kHalfMinusInfinity;
+  }
 }
 
 // The prior of section 3.4 of the paper, with a bound of its curvature.
@@ -59,7 +61,7 @@ DUALPIX_CLONES void invalidate_row(float* alpha, float* beta, int w, float Ta) {
 }  // namespace
 
 void condition(float* alpha, float* beta, int h, int w, const float* divisor, const std::vector<Prior>& priors,
-               float Ta, float* vertex, int threads) {
+               float Ta, uint16_t* vertex, int threads) {
   struct Scratch {
     explicit Scratch(int w) : between(w / 2 + 2), A(w), B(w) {}
     std::vector<float> between, A, B;

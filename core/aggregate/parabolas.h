@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace dualpix {
@@ -19,8 +20,8 @@ struct Prior {
 
 // In place: divides alpha and beta by the divisor of their column (for the border), adds the priors in their order, and
 // lowers every curvature below Ta to at most 1e-4 Ta. The vertex stays. vertex = that of alpha and beta as they come in,
-// minus infinity where alpha is 0; null: not wanted.
+// as half floats, minus infinity where alpha is 0; null: not wanted.
 void condition(float* alpha, float* beta, int h, int w, const float* divisor, const std::vector<Prior>& priors,
-               float Ta, float* vertex, int threads);
+               float Ta, uint16_t* vertex, int threads);
 
 }  // namespace dualpix

@@ -4,6 +4,7 @@
 
 #include "aggregate/aggregate.h"
 #include "aggregate/parabolas.h"
+#include "aggregate/weights.h"
 #include "bindings/arrays.h"
 
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using Prior = std::tuple<Map, Map, int, float, float>;
 
 void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>& priors, float invalid_threshold,
-               int threads, std::optional<Output> vertex) {
+               int threads, std::optional<OutputHalves> vertex) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   require(divisor.shape(0) == alpha.shape(1), "one divisor a column");
@@ -30,7 +31,7 @@ void condition(Output alpha, Output beta, Row divisor, const std::vector<Prior>&
   }
   if (vertex) same_shape(alpha, *vertex, "vertex must have the shape of alpha");
   apart(alpha, beta, divisor, vertex);
-  float* found = vertex ? vertex->data() : nullptr;
+  uint16_t* found = vertex ? vertex->data() : nullptr;
   Released release;
   dualpix::condition(alpha.data(), beta.data(), (int)alpha.shape(0), (int)alpha.shape(1), divisor.data(), added,
                      invalid_threshold, found, threads);
@@ -45,25 +46,25 @@ int edges_of(const W& weights, const Map& map) {
   return (int)weights.shape(1);
 }
 
-void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, std::optional<Map> share) {
+void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, std::optional<Map> spread, float flat) {
   check_size(guide);
   const int edges = edges_of(weights, guide);
   require(sigma > 1e-15f, "sigma must be above 1e-15");
-  if (share) {
-    const size_t step = dualpix::kShareStep;
-    require(share->shape(0) == (guide.shape(0) + step - 1) / step && share->shape(1) == (guide.shape(1) + step - 1) / step,
-            "share must have a quarter of the guide's height and width, rounded up");
+  if (spread) {
+    const size_t step = dualpix::kShareStep, h = (guide.shape(0) + step - 1) / step, w = (guide.shape(1) + step - 1) / step;
+    require(spread->shape(0) == h && spread->shape(1) == w,
+            "spread must have a quarter of the guide's height and width, rounded up");
   }
-  const float* shares = share ? share->data() : nullptr;
-  apart(guide, weights, share);
+  const float* spreads = spread ? spread->data() : nullptr;
+  apart(guide, weights, spread);
   Released release;
-  dualpix::edge_weights(guide.data(), shares, weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma, edges,
-                        threads);
+  dualpix::edge_weights(guide.data(), spreads, flat, weights.data(), (int)guide.shape(0), (int)guide.shape(1), sigma,
+                        edges, threads);
 }
 
 void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix::Messages messages, float penalty,
                std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
-               int threads, std::optional<Output> minimizer, std::optional<Map> vertex, float fattening) {
+               int threads, std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening, bool sums) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   const int edges = edges_of(weights, alpha);
@@ -77,16 +78,17 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
     require(disparity.has_value(), "a one-sided weight needs a disparity");
     require(fattening > 0, "fattening must be above 0");
   }
-  const float* matched = vertex ? vertex->data() : nullptr;
+  const uint16_t* matched = vertex ? vertex->data() : nullptr;
   const float* previous = disparity ? disparity->data() : nullptr;
   float* found = minimizer ? minimizer->data() : nullptr;
+  require(sums || minimizer, "a pass without sums must have a minimizer");
   if (minimizer) same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
   apart(alpha, beta, weights, A, B, minimizer, vertex);
   // The minimizer may take the place of the disparity.
   if (found && found == previous) disparity.reset();
   apart(disparity, A, B, minimizer);
   const dualpix::Aggregation options = {messages, penalty,      edges,    previous, found,    robust_tau,
-                                        scale,    jump_penalty, farthest, matched,  fattening};
+                                        scale,    jump_penalty, farthest, matched,  fattening, sums};
   Released release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
@@ -111,16 +113,17 @@ void bind_aggregate(nb::module_& m) {
         "invalid_threshold"_a, "threads"_a, as_is("vertex").none() = nb::none(),
         "Divide by the border's divisor, add priors (A, B, factor, weight, limit), weaken invalid pixels, in place.\n"
         "A prior of factor 1 has the shape of alpha, one of factor 2 is of the coarser scale. A limit of 0: no limit.\n"
-        "vertex = that of alpha and beta as they come in, minus infinity where alpha is 0.");
+        "vertex = that of alpha and beta as they come in, minus infinity where alpha is 0, in the bits of half floats.");
   m.def("edge_weights", edge_weights, as_is("guide"), as_is("weights"), "sigma"_a, "threads"_a,
-        as_is("share").none() = nb::none(),
+        as_is("spread").none() = nb::none(), "flat"_a = 0.0f,
         "weights = of the edges from a pixel to its neighbours: left, above and, with 4 edges, both diagonals above.\n"
-        "share, one value for 4 x 4 pixels, multiplies the squared differences of the guide.");
+        "R^2 / (R^2 + flat^2) multiplies the squared differences of the guide; spread has one R for 4 x 4 pixels.");
   m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
         as_is("messages"), "penalty"_a, as_is("disparity").none(), "robust_tau"_a, "scale"_a,
         "jump_penalty"_a, "farthest"_a, "threads"_a, as_is("minimizer").none() = nb::none(),
-        as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f,
+        as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f, "sums"_a = true,
         "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).\n"
-        "With vertex, a pixel counts 1 / (1 + (max(vertex - disparity, 0) / fattening)^2).");
+        "With vertex, in half floats, a pixel counts 1 / (1 + (max(vertex - disparity, 0) / fattening)^2).\n"
+        "Without sums, A and B are scratch, and only the minimizer is of use.");
   m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
 }

@@ -144,7 +144,8 @@ void tile_shifts(Map left, Map right, Array<double, 2> rest, int side, int reach
                        threads);
 }
 
-void near_texture(Map A, std::optional<Mask> coarser, OutputMask out, int side, int threads) {
+template <class M>
+void near_texture(M A, std::optional<Mask> coarser, OutputMask out, int side, int threads) {
   check_size(A);
   same_shape(A, out, "out must have the shape of A");
   require(side >= 1 && side < 8192, "side must be 1 to 8191");
@@ -172,7 +173,7 @@ void expected_error(const std::vector<std::tuple<Map, float, float>>& signs, Out
                           threads);
 }
 
-void weigh_offsets(Map A, Map vertex, Map d, Output weight, Output offset, int step, float farthest, int threads) {
+void weigh_offsets(Map A, Halves vertex, Map d, Output weight, Output offset, int step, float farthest, int threads) {
   same_shape(A, vertex, "vertex must have the shape of A");
   same_shape(A, d, "d must have the shape of A");
   check_sampled(A, weight, step);
@@ -259,16 +260,18 @@ void bind_image(nb::module_& m) {
         "out = the largest minus the smallest d in the window around a pixel.");
   m.def("shrink", shrink, as_is("image"), as_is("out"), "threads"_a,
         "out = image with fewer rows and columns: every pixel is the mean of the area it covers.");
-  m.def("near_texture", near_texture, as_is("A"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
-        "out = 1 where A > 0 somewhere in the window around a pixel, or where coarser, half the size, is 1.");
+  m.def("near_texture", near_texture<Map>, as_is("matches"), as_is("coarser").none(), as_is("out"), "side"_a, "threads"_a,
+        "out = 1 where a curvature is above 0 in the window around a pixel, or where coarser, half the size, is 1.");
+  m.def("near_texture", near_texture<Halves>, as_is("matches"), as_is("coarser").none(), as_is("out"), "side"_a,
+        "threads"_a, "The same where a vertex, in half floats, is above minus infinity.");
   m.def("expected_error", expected_error, "signs"_a, as_is("sigma"), nb::kw_only(), "scale"_a, "lens"_a, "y0"_a, "x0"_a,
         "step"_a, "threads"_a,
         "sigma^2 = (scale * product of (sign + floor)^exponent)^2 + (lens * ((y - y0)^2 + (x - x0)^2))^2.\n"
         "Signs are (map, floor, exponent). Rows and columns of the maps lie `step` apart.");
   m.def("weigh_offsets", weigh_offsets, as_is("A"), as_is("vertex"), as_is("d"), as_is("weight"), as_is("apart"),
         "step"_a, "farthest"_a, "threads"_a,
-        "At every step-th pixel: weight = A, 0 where vertex is not finite; apart = weight * (vertex - d), which is\n"
-        "clipped to -farthest..farthest.");
+        "At every step-th pixel: weight = A, 0 where vertex, a half float, is minus infinity;\n"
+        "apart = weight * (vertex - d), which is clipped to -farthest..farthest.");
   m.def("clip", clip, as_is("d"), as_is("out"), "low"_a, "high"_a, "threads"_a, "out = d, clipped to low..high.");
   m.def("fill_untextured", fill_untextured, as_is("sigma"), as_is("textured"), "value"_a, "threads"_a,
         "In place: sigma = value where textured is 0.");

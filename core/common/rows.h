@@ -11,17 +11,22 @@ namespace dualpix {
 // second + x * stride, with row i in lane i. load(i, x, m, a, b) sets a, b to the m pixels of row i from column x on.
 template <class Load>
 DUALPIX_INLINE void gather_two(const Load& load, int w, int n, float* first, float* second, int stride) {
-  for (int x = 0; x < w; x += kLanes) {
-    const int m = std::min(w - x, kLanes);
-    vfloat a[kLanes] = {}, b[kLanes] = {};
-    if (n == kLanes && m == kLanes)
-      for (int i = 0; i < kLanes; ++i) load(i, x, kLanes, a[i], b[i]);
-    else
-      for (int i = 0; i < n; ++i) load(i, x, m, a[i], b[i]);
+  int x = 0;
+  vfloat a[kLanes], b[kLanes];
+  for (; n == kLanes && x + kLanes <= w; x += kLanes) {
+    for (int i = 0; i < kLanes; ++i) load(i, x, kLanes, a[i], b[i]);
     transpose(a);
-    for (int i = 0; i < m; ++i) store(first + (size_t)(x + i) * stride, a[i]);
+    for (int i = 0; i < kLanes; ++i) store(first + (size_t)(x + i) * stride, a[i]);
     transpose(b);
-    for (int i = 0; i < m; ++i) store(second + (size_t)(x + i) * stride, b[i]);
+    for (int i = 0; i < kLanes; ++i) store(second + (size_t)(x + i) * stride, b[i]);
+  }
+  for (; x < w; x += kLanes) {
+    const int m = std::min(w - x, kLanes);
+    for (int i = 0; i < kLanes; ++i) a[i] = b[i] = vfloat{};
+    for (int i = 0; i < n; ++i) load(i, x, m, a[i], b[i]);
+    transpose(a);
+    transpose(b);
+    for (int i = 0; i < m; ++i) store(first + (size_t)(x + i) * stride, a[i]), store(second + (size_t)(x + i) * stride, b[i]);
   }
 }
 
@@ -46,9 +51,15 @@ DUALPIX_INLINE void gather(const Load& load, int w, int n, float* columns, int s
 
 // The reverse: columns back to n consecutive rows of w pixels.
 DUALPIX_INLINE void scatter(const float* columns, int stride, int w, int n, float* rows) {
-  for (int x = 0; x < w; x += kLanes) {
+  int x = 0;
+  vfloat v[kLanes];
+  for (; n == kLanes && x + kLanes <= w; x += kLanes) {
+    for (int i = 0; i < kLanes; ++i) v[i] = load(columns + (size_t)(x + i) * stride);
+    transpose(v);
+    for (int i = 0; i < kLanes; ++i) store(rows + (size_t)i * w + x, v[i]);
+  }
+  for (; x < w; x += kLanes) {
     const int m = std::min(w - x, kLanes);
-    vfloat v[kLanes];
     for (int i = 0; i < kLanes; ++i) v[i] = i < m ? load(columns + (size_t)(x + i) * stride) : vfloat{};
     transpose(v);
     for (int i = 0; i < n; ++i) store(rows + (size_t)i * w + x, v[i], m);

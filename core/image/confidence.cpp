@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "common/half.h"
 #include "common/parallel.h"
 #include "common/simd.h"
 
@@ -60,12 +61,12 @@ DUALPIX_CLONES void error_row(const std::vector<Sign>& signs, size_t row, float 
   for (int x = 0; x < w; ++x) sigma[x] = std::sqrt(sigma[x]);
 }
 
-DUALPIX_CLONES void offsets_row(const float* A, const float* vertex, const float* d, float* weight, float* apart, int n,
+DUALPIX_CLONES void offsets_row(const float* A, const uint16_t* vertex, const float* d, float* weight, float* apart, int n,
                                 int step, float farthest) {
   for (int i = 0; i < n; ++i) {
     const int x = i * step;
-    const float off = vertex[x] - d[x], near = off < farthest ? off : farthest;
-    weight[i] = vertex[x] - vertex[x] == 0 ? A[x] : 0.0f;  // infinity minus itself is NaN
+    const float off = float_of(vertex[x]) - d[x], near = off < farthest ? off : farthest;
+    weight[i] = vertex[x] == kHalfMinusInfinity ? 0.0f : A[x];
     apart[i] = weight[i] * (near > -farthest ? near : -farthest);
   }
 }
@@ -96,7 +97,7 @@ void expected_error(const std::vector<Sign>& signs, float scale, const LensError
   });
 }
 
-void weigh_offsets(const float* A, const float* vertex, const float* d, float* weight, float* apart, int h, int w,
+void weigh_offsets(const float* A, const uint16_t* vertex, const float* d, float* weight, float* apart, int h, int w,
                    int step, float farthest, int threads) {
   const int rows = (h + step - 1) / step, columns = (w + step - 1) / step;
   parallel_for((rows + kRows - 1) / kRows, threads, [] { return 0; }, [&](int block, int) {

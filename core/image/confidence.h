@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace dualpix {
@@ -22,9 +23,9 @@ struct LensError {
 void expected_error(const std::vector<Sign>& signs, float scale, const LensError& lens, float* sigma, int h, int w,
                     int step, int threads);
 
-// At every step-th pixel of every step-th row of h x w pixels: weight = A where the vertex is finite, else 0, and
-// apart = weight * (vertex - d), where a vertex that lies farther away than `farthest` counts as this far.
-void weigh_offsets(const float* A, const float* vertex, const float* d, float* weight, float* apart, int h, int w,
+// At every step-th pixel of every step-th row of h x w pixels: weight = A, 0 where the vertex (a half float) is minus infinity,
+// and apart = weight * (vertex - d), where a vertex that lies farther away than `farthest` counts as this far.
+void weigh_offsets(const float* A, const uint16_t* vertex, const float* d, float* weight, float* apart, int h, int w,
                    int step, float farthest, int threads);
 
 // In place: sigma = value where there is no texture.

@@ -10,6 +10,8 @@ _Map = npt.NDArray[np.float32]
 _Mask = npt.NDArray[np.uint8]
 _Ranges = npt.NDArray[np.int32]
 _Weights = npt.NDArray[np.uint16]
+_Halves = npt.NDArray[np.uint16]  # the bits of float16
+_Matches = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
 _Codes = npt.NDArray[np.int16]
 _Double = npt.NDArray[np.float64]
 _Bytes = npt.NDArray[np.uint8]
@@ -81,9 +83,11 @@ def condition(
     priors: Sequence[_Prior],
     invalid_threshold: float,
     threads: int,
-    vertex: _Map | None = None,
+    vertex: _Halves | None = None,
 ) -> None: ...
-def edge_weights(guide: _Map, weights: _Weights, sigma: float, threads: int, share: _Map | None = None) -> None: ...
+def edge_weights(
+    guide: _Map, weights: _Weights, sigma: float, threads: int, spread: _Map | None = None, flat: float = 0.0
+) -> None: ...
 def aggregate(
     alpha: _Map,
     beta: _Map,
@@ -100,8 +104,9 @@ def aggregate(
     farthest: float,
     threads: int,
     minimizer: _Map | None = None,
-    vertex: _Map | None = None,
+    vertex: _Halves | None = None,
     fattening: float = 0.0,
+    sums: bool = True,
 ) -> None: ...
 def allocate(count: int) -> _Bytes: ...
 def begin() -> None: ...
@@ -117,7 +122,7 @@ def shrink(image: _Map, out: _Map, threads: int) -> None: ...
 def tile_shifts(
     left: _Map, right: _Map, rest: _Double, *, side: int, reach: int, alike: float, threads: int
 ) -> None: ...
-def near_texture(A: _Map, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
+def near_texture(matches: _Matches, coarser: _Mask | None, out: _Mask, side: int, threads: int) -> None: ...
 def fill_untextured(sigma: _Map, textured: _Mask, value: float, threads: int) -> None: ...
 def expected_error(
     signs: Sequence[_Sign],
@@ -131,7 +136,7 @@ def expected_error(
     threads: int,
 ) -> None: ...
 def weigh_offsets(
-    A: _Map, vertex: _Map, d: _Map, weight: _Map, apart: _Map, step: int, farthest: float, threads: int
+    A: _Map, vertex: _Halves, d: _Map, weight: _Map, apart: _Map, step: int, farthest: float, threads: int
 ) -> None: ...
 def clip(d: _Map, out: _Map, low: float, high: float, threads: int) -> None: ...
 def confidence_of(sigma: _Map, textured: _Mask, confidence: _Map, sure: float, threads: int) -> None: ...

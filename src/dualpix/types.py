@@ -19,8 +19,9 @@ Mask = npt.NDArray[np.uint8]  # HxW, 1 where true
 Flags = npt.NDArray[np.bool_]  # HxW
 Ranges = npt.NDArray[np.int32]  # first disparity and count of every tile
 Weights = npt.NDArray[np.uint16]  # of the edges between pixels, in the kernels' 16-bit code
+Halves = npt.NDArray[np.float16]  # HxW
 Shape = tuple[int, ...]
-LARGE = 1 << 20  # bytes; smaller arrays are no matter for the pool
+LARGE = 1 << 18  # bytes; smaller arrays are no matter for the pool
 StrPath = str | os.PathLike[str]
 
 
@@ -262,6 +263,21 @@ class Signs(NamedTuple):
         return Signs(texture, bias, coarser, self.span, place)
 
 
+class Texture(NamedTuple):
+    """Where texture was matched, beside the vertices of the matches.
+
+    Attributes
+    ----------
+    coarser : mask or None
+        `textured` of the coarser scale.
+    side : int
+        That of the window which looks for it, px.
+    """
+
+    coarser: Mask | None
+    side: int
+
+
 @dataclass(frozen=True, eq=False)
 class Parabolas:
     """One parabola ``A d^2 + B d`` a pixel: the currency of the method.
@@ -283,10 +299,12 @@ class Parabolas:
         For stereo: how well the views confirm each other at this scale.
     vertex : float32 map or None
         The disparity, if already computed.
-    matched : float32 map or None
+    matched : float16 map or None
         Of evidence: the vertex of the local term alone, without priors; minus infinity where there is no texture.
     signs : Signs or None
         What tells about the errors; None if the curvatures have no unit.
+    texture : Texture or None
+        Of evidence: what `textured` can be made from, until it is needed.
     """
 
     A: Map
@@ -296,8 +314,9 @@ class Parabolas:
     curvatures: tuple[float, ...] = ()
     agreement: Agreement | None = None
     vertex: Map | None = None
-    matched: Map | None = None
+    matched: Halves | None = None
     signs: Signs | None = None
+    texture: Texture | None = None
 
     def disparity(self, threads: int = 1) -> Map:
         """``d = -B / (2 A)``, 0 where A is 0."""

@@ -41,32 +41,28 @@ def margin(settings: Aggregation, scales: Scales) -> int | None:
     return math.ceil(passes * DECAYS * math.sqrt(settings.penalty / scales.invalid_threshold))
 
 
-def edge_weights(guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None) -> Weights:
+def edge_weights(
+    guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None, room: Map | None = None
+) -> Weights:
     """The weight of the step between neighbours, ``w = exp(-s (I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
 
     It is a factor of ``P_adapt`` in equation 4 of the paper, where s is 1. Weights are the same in every pass of a
     scale. Each row of pixels has one row of weights per direction of the step.
 
     `signs` tell what the disparities of the coarser scale span around every fourth pixel. Where that is little, the
-    guide's edges are print and not depth, and s is small.
+    guide's edges are print and not depth, and s is small. `room` is a map that may be overwritten.
     """
     height, width = guide.shape
     weights = empty((height, settings.paths // 2, width), np.uint16)
-    share = depth_share(signs, settings.flat, threads) if signs and settings.flat else None
-    _core.edge_weights(guide, weights, settings.edge_sigma, threads, share)
+    if signs and signs.coarser is not None and signs.span and settings.flat:
+        # s = R^2 / (R^2 + (flat D)^2): R is what the disparities span around the pixel, D what most of the picture's do
+        small = signs.coarser
+        R = None if room is None else room.reshape(-1)[: small.size].reshape(small.shape)
+        R = spread(small, FAR, threads, R)
+        _core.edge_weights(guide, weights, settings.edge_sigma, threads, R, settings.flat * signs.span)
+    else:
+        _core.edge_weights(guide, weights, settings.edge_sigma, threads)
     return weights
-
-
-def depth_share(signs: Signs, flat: float, threads: int) -> Map | None:
-    """How far the guide's edges count as depth edges, 0 to 1, at every fourth pixel; None if nothing is known.
-
-    R is what the disparities span around the pixel, D what most of the picture's do.
-    """
-    if signs.coarser is None or not signs.span:
-        return None
-    # s = R^2 / (R^2 + (flat D)^2)
-    square = spread(signs.coarser, FAR, threads) ** 2
-    return np.asarray(square / (square + np.float32(flat * signs.span) ** 2), np.float32)
 
 
 def aggregate(
@@ -99,7 +95,6 @@ def aggregate(
     maps.clear()
     return replace(
         belief,
-        textured=evidence.textured,
         agreement=evidence.agreement,
         limits=evidence.limits,
         curvatures=(*evidence.curvatures, mean),
@@ -159,10 +154,12 @@ def exact(
     P = settings.penalty * mean
     A, B, d = (_taken(spare, evidence.A) for _ in range(3))
     taus = np.ravel(settings.robust_tau)
-    for i in range(passes if taus.any() else 1):
+    count = passes if taus.any() else 1
+    for i in range(count):
         tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
         d_in = d if i and tau else None
-        one_pass(evidence, weights, A, B, settings, P, d_in=d_in, tau=tau, d_out=d, threads=threads)
+        sums = i + 1 == count  # a pass between needs the disparities of the one before alone
+        one_pass(evidence, weights, A, B, settings, P, d_in=d_in, tau=tau, d_out=d, sums=sums, threads=threads)
     return Parabolas(A, B, vertex=d)
 
 
@@ -179,9 +176,14 @@ def one_pass(
     scale: float = 1.0,
     T2: float = 0.0,
     d_out: Map | None = None,
+    sums: bool = True,
     threads: int,
 ) -> None:
-    """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given."""
+    """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given.
+
+    Without `sums`, A and B are scratch.
+    """
+    matched = evidence.matched
     _core.aggregate(
         evidence.A,
         evidence.B,
@@ -197,8 +199,9 @@ def one_pass(
         farthest=T2,
         threads=threads,
         minimizer=d_out,
-        vertex=evidence.matched if settings.fattening and d_in is not None else None,
+        vertex=matched.view(np.uint16) if matched is not None and settings.fattening and d_in is not None else None,
         fattening=max(settings.fattening, LEAST_FATTENING),
+        sums=sums,
     )
 
 

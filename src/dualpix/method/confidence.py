@@ -47,11 +47,15 @@ def signs_of_error(belief: Parabolas, d: Map, threads: int) -> dict[str, Map]:
     signs = belief.signs or Signs()
     assert signs.texture is not None
     here = sampled(d, EVERY, threads)
-    coarser = None if signs.coarser is None else 2 * signs.coarser
     near = spread(here, NEAR, threads)
-    far = near if coarser is None else spread(coarser, FAR, threads)
-    scales = np.zeros_like(near) if coarser is None else window_mean(np.abs(here - coarser), SCALES, threads)
     bias = np.zeros_like(near) if signs.bias is None else signs.bias
+    far, scales = near, np.zeros_like(near)
+    if signs.coarser is not None:
+        coarser = empty_like(near)
+        np.multiply(signs.coarser, np.float32(2), out=coarser)
+        far = spread(coarser, FAR, threads)
+        np.abs(np.subtract(here, coarser, out=here), out=here)
+        scales = window_mean(here, SCALES, threads)
     return {"near": near, "far": far, "texture": signs.texture, "scales": scales, "bias": bias}
 
 
@@ -116,9 +120,9 @@ def error_of(confidence: Map) -> Map:
     return sigma
 
 
-def spread(d: Map, side: int, threads: int) -> Map:
+def spread(d: Map, side: int, threads: int, out: Map | None = None) -> Map:
     """What the disparities span in a window of that side around every pixel, px."""
-    span = empty_like(d)
+    span = empty_like(d) if out is None else out
     _core.spread(d, span, side, threads)
     return span
 
@@ -153,7 +157,8 @@ def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:
     """
     assert evidence.matched is not None
     weight, apart = (empty(sampled_shape(d, EVERY)) for _ in range(2))
-    _core.weigh_offsets(evidence.A, evidence.matched, d, weight, apart, EVERY, FARTHEST, threads)
+    matched = evidence.matched.view(np.uint16)
+    _core.weigh_offsets(evidence.A, matched, d, weight, apart, EVERY, FARTHEST, threads)
     # the mean of |sum A (v - d)| / sum A: the sum alone is 0 wherever it changes its sign
     total, off = window_mean(weight, BIAS, threads), window_mean(apart, BIAS, threads)
     np.maximum(total, np.float32(1e-30), out=total)
@@ -195,6 +200,16 @@ def compared(A: Map, mean: float) -> Map:
     np.add(A, np.float32(max(mean, 1e-30)), out=result)
     np.divide(A, result, out=result)
     return result
+
+
+def textured(evidence: Parabolas, threads: int) -> Mask | None:
+    """Where texture was matched near a pixel of the evidence. It is made as late as possible, to save memory."""
+    if evidence.textured is not None or evidence.matched is None or evidence.texture is None:
+        return evidence.textured
+    found = empty(evidence.matched.shape, np.uint8)
+    coarser, side = evidence.texture
+    _core.near_texture(evidence.matched.view(np.uint16), coarser, found, side, threads)
+    return found
 
 
 def near_texture(A: Map, coarser: Mask | None, side: int, threads: int) -> Mask:

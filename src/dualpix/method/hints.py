@@ -16,6 +16,7 @@ from ..io.hints import NOTHING, Hint, painted
 from ..io.orientation import as_stored, swaps_axes
 from ..opencv import opencv
 from ..types import Flags, Map, Parabolas, doubled
+from .confidence import textured
 from .frame import Frame
 from .scales import Level
 
@@ -80,6 +81,7 @@ class Told:
         """
         if self.map is None:
             return evidence
+        evidence = replace(evidence, textured=textured(evidence, 1))
         if evidence.textured is not None:
             evidence.textured[np.isneginf(self.map)] = 0
         if not (near := np.isfinite(self.map)).any():

@@ -39,9 +39,11 @@ class Method(ABC):
     def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
         """The belief of the scale; the evidence and the level's spare maps are used up."""
         settings = self.params.aggregation
-        weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs)
+        weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs, level.room())
         spare = level.spent()
-        return aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
+        belief = aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
+        del weights  # its memory is that of the mask
+        return replace(belief, textured=confidence.textured(evidence, run.threads))
 
     @abstractmethod
     def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:

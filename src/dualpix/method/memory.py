@@ -8,18 +8,19 @@ from .frame import Frame
 
 # Float32 maps of the pair's size that exist at once beside the two views; measured, and rounded up.
 PAPER = 9  # published messages
-EXACT = 9  # exact messages
-MATCHED = 1  # more for the vertices of the matches
+EXACT = 8.0  # exact messages
+MATCHED = 0.5  # more for the vertices of the matches
 NORMALIZED = 5  # more with normalize_iterations
 DETAIL = 1  # more if the detail of the views is compared
 CODES = 1  # more for census codes
-ONE_SCALE = 6  # more if the range is found in copies of the only scale
-OTHER_VIEW = 4  # more if both views are matched
-OTHER_FRAME = 7  # more if the frame before is known: its belief, and the prior made from it
+ONE_SCALE = 7  # more if the range is found in copies of the only scale
+OTHER_VIEW = 5  # more if both views are matched
+OTHER_FRAME = 8.5  # more if the frame before is known: its belief, and the prior made from it
 STEREO = 9  # stereo without its candidates
+STEREO_OTHER_VIEW = 4  # more if both views are matched
 CANDIDATE = 4  # more for each candidate
 JUDGED = 13  # more if candidates are judged by their costs alone (choice is 0,0)
-STRETCHED = 1  # more, of the input's own size, if its pixels are not square
+STRETCHED = 2  # more, of the input's own size, if its pixels are not square
 # While a filter runs:
 GUIDED, STEREO_GUIDED = 16, 29
 SOLVER, STEREO_SOLVER = 17, 43
@@ -44,7 +45,7 @@ def stereo_floats(params: Params, both_views: bool) -> float:
     """Float32 maps that stereo matching needs, for any range."""
     maps = STEREO + CANDIDATE * params.minima.candidates + JUDGED * (not any(params.minima.choice))
     filtered = {"none": 0.0, "guided": STEREO_GUIDED, "solver": STEREO_SOLVER}
-    return max(maps + OTHER_VIEW * both_views, filtered[params.smoothing.filter])
+    return max(maps + STEREO_OTHER_VIEW * both_views, filtered[params.smoothing.filter])
 
 
 def gigabytes(shape: tuple[int, int], floats_per_pixel: float) -> float:

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from .. import _core
 from ..params import Params
-from ..types import Map, Parabolas, Signs, empty_like
+from ..types import Map, Parabolas, Signs, Texture, empty
 from .confidence import mean_curvature, near_texture
 from .match import border_divisor
 from .scales import Level
@@ -71,23 +73,25 @@ def combine(
     Where the sum is below the threshold Ta, a pixel keeps its vertex but has almost no weight.
     """
     matching, scales = params.matching, params.scales
-    matched = empty_like(local.A) if params.aggregation.fattening or params.measures_error else None
+    needed = params.aggregation.fattening or params.measures_error
+    matched = empty(local.A.shape, np.float16) if needed else None
     signs = None
     if params.measures_error:
         known = coarser.signs if coarser and coarser.signs else Signs()
         signs = known._replace(texture=mean_curvature(local.A, threads))
-    textured = near_texture(local.A, coarser.textured if coarser else None, window_side(matching), threads)
+    texture = Texture(coarser.textured if coarser else None, window_side(matching))
+    textured = near_texture(local.A, *texture, threads) if matched is None else None
     if coarser:
         priors = [(coarser.A, coarser.B, 2, scales.prior_weight, scales.prior_limit), *priors]
     divisor = border_divisor(local.A.shape[1], span.disparities, matching)
     threshold = scales.invalid_threshold
-    _core.condition(
-        local.A, local.B, divisor, priors=priors, invalid_threshold=threshold, threads=threads, vertex=matched
-    )
+    bits = None if matched is None else matched.view(np.uint16)
+    _core.condition(local.A, local.B, divisor, priors=priors, invalid_threshold=threshold, threads=threads, vertex=bits)
     return replace(
         local,
         textured=textured,
         matched=matched,
         signs=signs,
+        texture=None if textured is not None else texture,
         curvatures=coarser.curvatures if coarser else (),
     )

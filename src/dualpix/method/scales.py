@@ -37,6 +37,11 @@ class Level:
         """The full size over the size of the level."""
         return int(2 ** (self.scales - self.number))
 
+    def room(self) -> Map | None:
+        """A plane that only the matching needed, to be overwritten; None if the level is kept."""
+        left, right, guide = self.planes
+        return None if self._keep or right is guide or right is left else right
+
     def spent(self) -> list[Map]:
         """Give up the planes and return them as scratch maps. Reusing memory is cheaper than allocating it.
 

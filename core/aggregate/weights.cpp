@@ -1,0 +1,79 @@
+#include "aggregate/weights.h"
+
+#include "common/paths.h"
+
+namespace dualpix {
+
+namespace {
+
+// Subtracting this from the bits of a float divides it by kCodeScale.
+constexpr int kCodeShift = 64 << 23;
+constexpr float kLeast = 4 / kCodeScale;  // 2^-62
+
+constexpr float kNoSpread = 1e-30f;  // least divisor of a share
+
+typedef uint16_t vcode __attribute__((vector_size(2 * kLanes)));
+
+DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
+  const vint rounded = (vint)((vuint)w - (uint32_t)kCodeShift + (1u << (kDropped - 1)));
+  const vcode code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vcode);
+  if (n == kLanes)
+    __builtin_memcpy(p, &code, sizeof code);
+  else
+    for (int i = 0; i < n; ++i) p[i] = code[i];
+}
+
+// The weights of n pixels at x of one row of the guide and the row above it.
+template <int edges>
+DUALPIX_INLINE void weigh(const float* row, const float* above, const float* share, uint16_t* weights, int x, int n, int w,
+                          float minus_log2_e_over_sigma2) {
+  const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
+#pragma GCC unroll 4
+  for (int k = 0; k < edges; ++k) {
+    const vfloat contrast = Ip - (k ? load_beside(above, x - kSteps[k - 1], w) : load_beside(row, x - 1, w));
+    store_weights(weights + (size_t)k * w + x, exp2(contrast * contrast * exponent), n);
+  }
+}
+
+// The square of a difference counts by the share of its pixel.
+template <int edges>
+DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float* share, uint16_t* weights, int w,
+                              float sigma) {
+  const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
+  int x = 0;
+  for (; x + kLanes <= w; x += kLanes)
+    weigh<edges>(row, above, share, weights, x, kLanes, w, minus_log2_e_over_sigma2);
+  if (x < w) weigh<edges>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
+}
+
+DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, uint16_t* weights, int w,
+                              float sigma, int edges) {
+  if (edges == 4)
+    weigh_all<4>(row, above, share, weights, w, sigma);
+  else
+    weigh_all<2>(row, above, share, weights, w, sigma);
+}
+
+// The share of every pixel of a row: s = R^2 / (R^2 + flat^2).
+DUALPIX_CLONES void share_row(const float* spread, float flat, float* share, int w) {
+  auto of = [flat](float R) { return R * R / std::max(R * R + flat * flat, kNoSpread); };
+  for (int i = 0; i < w / kShareStep; ++i)
+    for (int k = 0; k < kShareStep; ++k) share[i * kShareStep + k] = of(spread[i]);
+  for (int x = w / kShareStep * kShareStep; x < w; ++x) share[x] = of(spread[x / kShareStep]);
+}
+
+}  // namespace
+
+void edge_weights(const float* guide, const float* spread, float flat, uint16_t* weights, int h, int w, float sigma,
+                  int edges, int threads) {
+  const int bands = (h + kShareStep - 1) / kShareStep, spreads = (w + kShareStep - 1) / kShareStep;
+  parallel_for(bands, threads, [&] { return std::vector<float>(w, 1.0f); }, [&](int band, std::vector<float>& share) {
+    if (spread) share_row(spread + (size_t)band * spreads, flat, share.data(), w);
+    for (int y = band * kShareStep; y < std::min(h, (band + 1) * kShareStep); ++y) {
+      const float* row = guide + (size_t)y * w;
+      weigh_row(row, y > 0 ? row - w : row, share.data(), weights + (size_t)edges * y * w, w, sigma, edges);
+    }
+  });
+}
+
+}  // namespace dualpix
