@@ -170,7 +170,7 @@ def _coded(told: Arguments, cost: str) -> Arguments:
 
 def _choose(r: Draw) -> Arguments:
     kept = r.random.choice((1, 2, 4, 6))
-    planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature")}
+    planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature", "chosen")}
     return planes | {"guide": r.map(), "step": r.real(0, 1), "jump": r.real(0, 5), "edge_sigma": r.real(1, 9)}
 
 

@@ -97,14 +97,15 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
                            (int)left.shape(1), options, threads);
 }
 
-void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, Map guide, float step, float jump,
-            float edge_sigma, int threads) {
+void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, Map guide, OutputPlanes chosen,
+            float step, float jump, float edge_sigma, int threads) {
   check_size(guide);
   const int kept = kept_of(cost, disparity, curvature, guide);
+  same_shape(cost, chosen, "chosen must have the shape of cost");
   require(step >= 0 && jump >= 0 && edge_sigma > 0, "step and jump must not be below 0, edge_sigma must be above");
-  apart(cost, disparity, curvature, guide);
+  apart(cost, disparity, curvature, guide, chosen);
   Released release;
-  dualpix::choose(cost.data(), disparity.data(), curvature.data(), guide.data(), (int)guide.shape(0),
+  dualpix::choose(cost.data(), disparity.data(), curvature.data(), guide.data(), chosen.data(), (int)guide.shape(0),
                   (int)guide.shape(1), {kept, step, jump, edge_sigma}, threads);
 }
 
@@ -159,9 +160,10 @@ void bind_match(nb::module_& m) {
         as_is("curvature"), as_is("right_winner"), nb::kw_only(), "first"_a, "count"_a, as_is("taps"),
         as_is("minimum"), as_is("cost_kind"), "threads"_a,
         "The lowest minima of every pixel's cost, and the best disparity of every pixel of the right image.");
-  m.def("choose", choose, as_is("cost"), as_is("disparity"), as_is("curvature"), as_is("guide"), nb::kw_only(),
-        "step"_a, "jump"_a, "edge_sigma"_a, "threads"_a,
-        "The first plane of disparity and curvature becomes that of the candidate that fits its neighbours best.");
+  m.def("choose", choose, as_is("cost"), as_is("disparity"), as_is("curvature"), as_is("guide"), as_is("chosen"),
+        nb::kw_only(), "step"_a, "jump"_a, "edge_sigma"_a, "threads"_a,
+        "The first plane of chosen becomes the disparity of the candidate that fits its neighbours best, the first of "
+        "curvature its curvature.");
   m.def("refine", refine, as_is("left"), as_is("right"), as_is("d"), as_is("textured"), "window"_a, "threads"_a,
         "d, whole disparities, is moved to the peak of the correlation of the windows.");
   m.def("check_views", check_views, as_is("left"), as_is("right"), as_is("consistent"), "most"_a, "threads"_a,

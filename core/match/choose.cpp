@@ -10,7 +10,8 @@ namespace dualpix {
 namespace {
 
 struct Maps {
-  float *cost, *disparity, *curvature, *sum;
+  const float *cost, *disparity;
+  float *curvature, *sum;
   const float* guide;
   size_t size;  // of one map
 };
@@ -93,12 +94,48 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
 
 // ---- vertical and diagonal paths, from row to row ---------------------------------------------------
 
-// The i-th row visited begins at pixel `at`, the previous one at `before`.
+// Pixels at which a row, the one visited before it and the one to be visited after it begin.
+struct Rows {
+  size_t before, at, after;
+};
+
+// The disparity of the lowest sum goes to the first sum, its curvature to the first curvature.
 template <int K>
-DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, size_t before, int w, int begin, int end, const Penalties& p,
-                            Front& front, int i) {
+DUALPIX_INLINE void decide(const Maps& maps, size_t at, int n, float P2, const vfloat* d, const vfloat* sum) {
+  vfloat best = sum[0], second = splat(std::numeric_limits<float>::infinity());
+  vfloat disparity = d[0], curvature = load(maps.curvature + at, n);
+  for (int k = 1; k < K; ++k) {
+    const vint lower = sum[k] < best;
+    second = min(second, max(sum[k], best));
+    best = select(lower, sum[k], best);
+    disparity = select(lower, d[k], disparity);
+    curvature = select(lower, load(maps.curvature + k * maps.size + at, n), curvature);
+  }
+  const vfloat margin = P2 > 0 ? (second - best) / (2 * P2) : splat(1.0f);
+  const vfloat S = min(max(margin, splat(0.01f)), splat(1.0f));
+  store(maps.sum + at, disparity, n);
+  store(maps.curvature + at, S * S * curvature, n);
+}
+
+// What the next row needs is far apart in memory, so it is asked for in time. Strips move left by a vector per row.
+template <int K>
+DUALPIX_INLINE void ask_for(const Maps& maps, size_t pixel, bool last) {
+  for (int k = 0; k < K; ++k) {
+    __builtin_prefetch(maps.cost + k * maps.size + pixel);
+    __builtin_prefetch(maps.disparity + k * maps.size + pixel);
+    __builtin_prefetch(maps.sum + k * maps.size + pixel);
+    if (last) __builtin_prefetch(maps.curvature + k * maps.size + pixel);
+  }
+}
+
+// The i-th row visited. The last sweep decides.
+template <int K>
+DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin, int end, const Penalties& p,
+                            Front& front, int i, bool last) {
+  const auto [before, at, after] = rows;
   for (int x = begin; x < end; x += kLanes) {
     const int n = end - x < kLanes ? end - x : kLanes;
+    ask_for<K>(maps, after + (x > kLanes ? x - kLanes : 0), last);
     const vfloat guide = load(maps.guide + at + x, n);
     vfloat c[K], d[K], sum[K];
     for (int k = 0; k < K; ++k) {
@@ -122,18 +159,21 @@ DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, size_t before, int w, i
         sum[k] += L[k];
       }
     }
-    for (int k = 0; k < K; ++k) store(maps.sum + k * maps.size + at + x, sum[k], n);
+    if (last)
+      decide<K>(maps, at + x, n, p.P2, d, sum);
+    else
+      for (int k = 0; k < K; ++k) store(maps.sum + k * maps.size + at + x, sum[k], n);
   }
 }
 
-DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, size_t before, int w, int begin, int end,
-                              const Penalties& p, Front& front, int i) {
+DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, const Rows& rows, int w, int begin, int end,
+                              const Penalties& p, Front& front, int i, bool last) {
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
-    walk_on<K>(maps, at, before, w, begin, end, p, front, i);
+    walk_on<K>(maps, rows, w, begin, end, p, front, i, last);
   });
 }
 
-// One sweep over the image: down, which includes the horizontal paths, or up.
+// One sweep over the image: down, which includes the horizontal paths, or up, which decides.
 void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
   Front front(h, w, kept, kNone);
   auto along = [&](int block, RowBlock& rows) {
@@ -142,41 +182,18 @@ void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties&
   };
   sweep_rows(h, w, threads, [&] { return RowBlock(kept, down ? w : 0); }, along, [&](int i, int begin, int end) {
     auto row = [&](int i) { return (size_t)(down ? i : h - 1 - i) * w; };
-    sweep_row(kept, maps, row(i), row(std::max(i - 1, 0)), w, begin, end, p, front, i);
+    const Rows rows = {row(std::max(i - 1, 0)), row(i), row(std::min(i + 1, h - 1))};
+    sweep_row(kept, maps, rows, w, begin, end, p, front, i, !down);
   });
-}
-
-// ---- the choice ------------------------------------------------------------------------------------
-
-void decide(const Maps& maps, size_t begin, size_t end, int K, float P2) {
-  for (size_t p = begin; p < end; ++p) {
-    int chosen = 0;
-    float best = maps.sum[p], second = std::numeric_limits<float>::infinity();
-    for (int k = 1; k < K; ++k) {
-      const float sum = maps.sum[k * maps.size + p];
-      second = std::min(second, std::max(sum, best));
-      if (sum < best) {
-        best = sum;
-        chosen = k;
-      }
-    }
-    const float margin = P2 > 0 ? (second - best) / (2 * P2) : 1.0f, S = std::min(std::max(margin, 0.01f), 1.0f);
-    maps.disparity[p] = maps.disparity[chosen * maps.size + p];
-    maps.curvature[p] = S * S * maps.curvature[chosen * maps.size + p];
-  }
 }
 
 }  // namespace
 
-void choose(float* cost, float* disparity, float* curvature, const float* guide, int h, int w, const Choice& options,
-            int threads) {
-  const int kept = options.kept;
-  const size_t size = (size_t)h * w;
-  const std::unique_ptr<float[]> sum(new float[kept * size]);  // not initialised: the horizontal paths write it first
-  const Maps maps = {cost, disparity, curvature, sum.get(), guide, size};
+void choose(const float* cost, const float* disparity, float* curvature, const float* guide, float* chosen, int h,
+            int w, const Choice& options, int threads) {
+  const Maps maps = {cost, disparity, curvature, chosen, guide, (size_t)h * w};
   const Penalties p = {options.step, options.jump, -1.0f / (options.edge_sigma * options.edge_sigma)};
-  for (const bool down : {true, false}) sweep(kept, maps, h, w, down, p, threads);
-  parallel_pixels(size, threads, [&](size_t begin, int n) { decide(maps, begin, begin + n, kept, options.jump); });
+  for (const bool down : {true, false}) sweep(options.kept, maps, h, w, down, p, threads);
 }
 
 }  // namespace dualpix

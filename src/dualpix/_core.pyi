@@ -160,6 +160,7 @@ def choose(
     disparity: _Map,
     curvature: _Map,
     guide: _Map,
+    chosen: _Map,
     *,
     step: float,
     jump: float,

@@ -14,7 +14,7 @@ from ..errors import ParameterError
 from ..filters import fill_holes, remove_speckles
 from ..params import Params
 from ..params.definitions import Matching, Minima
-from ..types import Agreement, Map, Mask, Parabolas, Planes
+from ..types import Agreement, Map, Mask, Parabolas, Planes, empty, empty_like
 from .match import Views, coded, seen_by, windows
 from .search import Span
 from .window import window_taps
@@ -71,15 +71,12 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
     """One parabola a pixel of the left view, chosen among the lowest minima of its cost."""
     compared, correlated = seen_by(planes, params.matching, threads)
     found = find(compared, span.disparities, params.matching, params.minima.candidates, threads)
-    cost, disparity, curvature, _ = found
-    step, jump = params.minima.choice
-    if step or jump:
-        sigma = params.aggregation.edge_sigma
-        _core.choose(cost, disparity, curvature, planes.guide, step=step, jump=jump, edge_sigma=sigma, threads=threads)
+    if any(params.minima.choice):
+        d, A = choose(found, planes.guide, params, threads)
         S = np.ones_like(planes.guide)
     else:
+        d, A = found.disparity[0], found.curvature[0]
         S = _distinctness(found, params.matching.ratio_threshold, params.minima.ambiguity)
-    d, A = disparity[0], curvature[0]
     matched = A > 0  # elsewhere the cost has no minimum, and d is meaningless
     confirmed = matched & (consistent(d, found.right, threads) == 1) & ~speckled(d, params.minima)
     S[~confirmed] = DOUBTFUL
@@ -97,8 +94,8 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
 def find(compared: Views, disparities: range, matching: Matching, kept: int, threads: int) -> Found:
     """The lowest minima of every pixel's cost, in rising order."""
     left, right = coded(compared, matching.cost, threads)
-    cost, disparity, curvature = (np.empty((kept, *left.shape), np.float32) for _ in range(3))
-    winners = np.empty_like(left)
+    cost, disparity, curvature = (empty((kept, *left.shape)) for _ in range(3))
+    winners = empty_like(left)
     _core.find_candidates(
         left,
         right,
@@ -114,6 +111,15 @@ def find(compared: Views, disparities: range, matching: Matching, kept: int, thr
         threads=threads,
     )
     return Found(cost, disparity, curvature, winners)
+
+
+def choose(found: Found, guide: Map, params: Params, threads: int) -> tuple[Map, Map]:
+    """Disparity and curvature of the candidate of every pixel that fits its neighbours best."""
+    chosen = empty(found.cost.shape)
+    step, jump = params.minima.choice
+    sigma = params.aggregation.edge_sigma
+    _core.choose(*found[:3], guide, chosen, step=step, jump=jump, edge_sigma=sigma, threads=threads)
+    return chosen[0], found.curvature[0]
 
 
 def _distinctness(found: Found, ratio_threshold: float, ambiguity: float) -> Map:
