@@ -547,6 +547,50 @@ def test_check_refuses(right, consistent, error):
         _core.check_views(MAP, right, consistent, 1.0, 1)
 
 
+def doubted(shape):
+    """Disparities, curvatures, winners of the right view, the map without speckles, and the trust."""
+    d, right = (noise(2, *shape, high=25) - 12) / 2
+    curvature, sure = noise(*shape, high=3), d.copy()
+    sure[noise(*shape, high=4) == 0] = right[right == -4.5] = NAN
+    return d, curvature, right, sure, 1 + real_noise(*shape)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (9, 35), (40, 101)])
+def test_what_is_not_confirmed_is_doubted(shape):
+    d, curvature, right, sure, S = doubted(shape)
+    good = (curvature > 0) & oracle.consistent(d, right, 1) & ~np.isnan(sure)
+    near = [(good & (np.abs(d - end) <= 1)).sum() for end in (-1, 2)]
+    trust = S.copy()
+    counts = _core.confirm(d, curvature, right, sure, trust, most=1, trust=0.25, low=-1, high=2, threads=2)
+    assert counts == ((curvature > 0).sum(), good.sum(), *near)
+    np.testing.assert_array_equal(trust, np.where(good, S, 0.25))
+    if d.size > 1000:
+        assert min(near) > 10
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (9, 35), (300, 301)])
+def test_weaken(shape):
+    d, curvature, _, _, S = doubted(shape)
+    alpha, beta = np.full(shape, NAN, np.float32), np.full(shape, NAN, np.float32)
+    _core.weaken(d, curvature, S, alpha, beta, 2)
+    np.testing.assert_array_equal(alpha, curvature * S)
+    np.testing.assert_array_equal(beta, -2 * alpha * d)
+
+
+@pytest.mark.parametrize("name", ["curvature", "right", "sure", "S"])
+def test_confirm_refuses(name):
+    maps = {name: MAP.copy() for name in ("d", "curvature", "right", "sure", "S")}
+    with pytest.raises(ValueError, match=r"shape|size"):
+        _core.confirm(**(maps | {name: MAP.T.copy()}), most=1, trust=1, low=0, high=1, threads=1)
+
+
+@pytest.mark.parametrize("name", ["curvature", "S", "alpha", "beta"])
+def test_weaken_refuses(name):
+    maps = {name: MAP.copy() for name in ("d", "curvature", "S", "alpha", "beta")}
+    with pytest.raises(ValueError, match=f"{name} must have the shape"):
+        _core.weaken(**(maps | {name: MAP.T.copy()}), threads=1)
+
+
 # ---- encc at a whole disparity ---------------------------------------------------------------------
 
 

@@ -169,6 +169,20 @@ def choose(
 ) -> None: ...
 def refine(left: _Map, right: _Map, d: _Map, textured: _Mask, window: int, threads: int) -> None: ...
 def check_views(left: _Map, right: _Map, consistent: _Mask, most: float, threads: int) -> None: ...
+def confirm(
+    d: _Map,
+    curvature: _Map,
+    right: _Map,
+    sure: _Map,
+    S: _Map,
+    *,
+    most: float,
+    trust: float,
+    low: float,
+    high: float,
+    threads: int,
+) -> tuple[int, int, int, int]: ...
+def weaken(d: _Map, curvature: _Map, S: _Map, alpha: _Map, beta: _Map, threads: int) -> None: ...
 def sgm(
     left: _Map, right: _Map, d: _Map, *, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int
 ) -> None: ...

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import ParameterError
-from ..filters import fill_holes, remove_speckles
+from ..filters import fill_holes
 from ..params import Params
 from ..params.definitions import Matching, Minima
-from ..types import Agreement, Map, Mask, Parabolas, Planes, empty, empty_like
+from ..types import Agreement, Map, Mask, Parabolas, Planes, copy_of, empty, empty_like
 from .match import Views, coded, seen_by, windows
 from .search import Span
 from .window import window_taps
@@ -25,7 +25,7 @@ MINIMUM = {"encc": "whole", "parabola": "parabola"}  # where a candidate lies; e
 
 AGREE = 1.0  # px, how far the disparities of the two views may differ
 AMBIGUOUS = np.float32(1e-4)  # S of a pixel with a second minimum as good, or without texture
-DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that fails the left-right check
+DOUBTFUL = 1e-10  # S of a pixel in a speckle, or that fails the left-right check
 
 # Measured on Middlebury's pairs by benchmarks/stereo_margins.py; see docs/tiles.md.
 CHOICE_REACH = 64  # px: pixels farther away hardly ever change the choice
@@ -72,23 +72,20 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
     compared, correlated = seen_by(planes, params.matching, threads)
     found = find(compared, span.disparities, params.matching, params.minima.candidates, threads)
     if any(params.minima.choice):
-        d, A = choose(found, planes.guide, params, threads)
-        S = np.ones_like(planes.guide)
+        d, curvature = choose(found, planes.guide, params, threads)
+        S = empty_like(d)
+        S.fill(1)
     else:
-        d, A = found.disparity[0], found.curvature[0]
+        d, curvature = found.disparity[0], found.curvature[0]
         S = _distinctness(found, params.matching.ratio_threshold, params.minima.ambiguity)
-    matched = A > 0  # elsewhere the cost has no minimum, and d is meaningless
-    confirmed = matched & (consistent(d, found.right, threads) == 1) & ~speckled(d, params.minima)
-    S[~confirmed] = DOUBTFUL
-    ends = (span.disparities[1], span.disparities[-2])
-    crowded = {end: float(np.mean((np.abs(d - end) <= 1) & confirmed)) for end in ends}
+    agreement = confirm(d, curvature, found.right, S, span.disparities, params.minima, threads)
     if params.matching.subpixel == "encc":
         textured = np.empty(d.shape, np.uint8)
         _core.refine(*correlated, d, textured, params.matching.encc_window, threads)
         S *= np.where(textured, np.float32(1), AMBIGUOUS)
-    A = A * S
-    share = float(confirmed.sum() / matched.sum()) if matched.any() else 1.0
-    return Parabolas(A, -2 * A * d, agreement=Agreement(share, crowded))
+    A, B = empty_like(d), empty_like(d)
+    _core.weaken(d, curvature, S, A, B, threads)
+    return Parabolas(A, B, agreement=agreement)
 
 
 def find(compared: Views, disparities: range, matching: Matching, kept: int, threads: int) -> Found:
@@ -160,10 +157,26 @@ def consistent(left: Map, right: Map, threads: int) -> Mask:
     return mask
 
 
-def speckled(d: Map, minima: Minima) -> npt.NDArray[np.bool_]:
-    """True in small regions that differ from everything around them."""
+def confirm(d: Map, curvature: Map, right: Map, S: Map, disparities: range, minima: Minima, threads: int) -> Agreement:
+    """How well the views agree; S becomes DOUBTFUL where they do not, or in a speckle.
+
+    Where the curvature is 0, the cost has no minimum, and d is meaningless.
+    """
+    ends = disparities[1], disparities[-2]
+    sure = without_speckles(d, minima)
+    matched, confirmed, *crowded = _core.confirm(
+        d, curvature, right, sure, S, most=AGREE, trust=DOUBTFUL, low=ends[0], high=ends[1], threads=threads
+    )
+    share = confirmed / matched if matched else 1.0
+    return Agreement(share, {end: count / d.size for end, count in zip(ends, crowded, strict=True)})
+
+
+def without_speckles(d: Map, minima: Minima) -> Map:
+    """The map with NaN in small regions that differ from everything around them."""
     size, step = minima.speckles
-    return np.isnan(remove_speckles(d, size=round(size), step=step))
+    sure = copy_of(d)
+    _core.remove_speckles(sure, round(size), step)
+    return sure
 
 
 def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
@@ -172,5 +185,5 @@ def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
     If no pixel would remain, the map stays as it is.
     """
     known = np.where(seen, d, np.float32(np.nan))
-    sure = ~speckled(known, minima)
+    sure = ~np.isnan(without_speckles(known, minima))
     return (fill_holes(np.where(sure, d, np.float32(np.nan))) if sure.any() else d), sure.astype(np.float32)
