@@ -396,6 +396,12 @@ def test_choice_without_some_candidates():
     assert compare_choice(candidates, within=1) > 0.8
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (9, 1), (1, 9)])
+def test_a_guide_of_any_values_leaves_a_path_its_start(shape):
+    cost, d, a, guide = some_candidates(shape, 3)
+    assert compare_choice((cost, d, a, 1e4 * (guide - 30))) > 0.9
+
+
 def test_nothing_to_choose_from_stays_nothing():
     cost, d, a, guide = some_candidates((9, 12), 3, missing=1.1)
     chosen, curvature = choose(cost, d, a, guide)

@@ -20,23 +20,26 @@ struct Penalties {
   float P1, P2, minus_inverse_sigma2;
 };
 
-// The previous pixels on the paths: their candidates, path costs L and guide.
+// The previous pixels on the paths: their candidates and path costs L.
 template <int K>
 struct Before {
-  vfloat L[K], d[K], guide;
+  vfloat L[K], d[K];
 };
 
+// P2 w, the largest cost of a step between pixels of that contrast.
+DUALPIX_INLINE vfloat jump(const Penalties& p, vfloat contrast) {
+  return p.P2 * exp_negative(contrast * contrast * p.minus_inverse_sigma2);
+}
+
 template <int K>
-DUALPIX_INLINE void walk(const Penalties& p, const Before<K>& q, const vfloat* c, const vfloat* d, vfloat guide,
-                         vfloat* L) {
+DUALPIX_INLINE void walk(float P1, const Before<K>& q, const vfloat* c, const vfloat* d, vfloat jump, vfloat* L) {
   vfloat lowest = q.L[0];
   for (int j = 1; j < K; ++j) lowest = -max(-lowest, -q.L[j]);
-  const vfloat contrast = guide - q.guide;
-  const vfloat limit = lowest + p.P2 * exp_negative(contrast * contrast * p.minus_inverse_sigma2);
+  const vfloat limit = lowest + jump;
   for (int k = 0; k < K; ++k) {
     vfloat best = limit;
     for (int j = 0; j < K; ++j) {
-      const vfloat step = d[k] - q.d[j], L_j = q.L[j] + p.P1 * step * step;
+      const vfloat step = d[k] - q.d[j], L_j = q.L[j] + P1 * step * step;
       best = select(L_j < best, L_j, best);
     }
     L[k] = c[k] + (best - lowest);
@@ -51,14 +54,22 @@ constexpr float kNone = -1e30f;
 struct RowBlock {
   RowBlock(int kept, int w) : cost(kept * size(w)), disparity(kept * size(w)), sum(kept * size(w)), guide(size(w)) {}
   static size_t size(int w) { return (size_t)w * kLanes; }
-  std::vector<float> cost, disparity, sum, guide;
+  std::vector<float> cost, disparity, sum;
+  std::vector<float> guide;  // becomes the jump from each pixel to the next, 0 after the last
 };
+
+DUALPIX_INLINE void find_jumps(const Penalties& p, float* guide, int w) {
+  float* last = guide + RowBlock::size(w - 1);
+  for (float* at = guide; at < last; at += kLanes) store(at, jump(p, load(at + kLanes) - load(at)));
+  store(last, vfloat{});
+}
 
 template <int K>
 DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool forward) {
   const size_t size = RowBlock::size(w);
   Before<K> q = {};
   for (int k = 0; k < K; ++k) q.L[k] = splat(kNone);
+  const float P1 = p.P1;
   for (int i = 0; i < w; ++i) {
     const size_t x = (size_t)(forward ? i : w - 1 - i) * kLanes;
     vfloat c[K], d[K], L[K];
@@ -66,9 +77,7 @@ DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool f
       c[k] = load(&block.cost[k * size + x]);
       d[k] = load(&block.disparity[k * size + x]);
     }
-    const vfloat guide = load(&block.guide[x]);
-    walk<K>(p, q, c, d, guide, L);
-    q.guide = guide;
+    walk<K>(P1, q, c, d, load(&block.guide[forward && i > 0 ? x - kLanes : x]), L);
     for (int k = 0; k < K; ++k) {
       q.L[k] = L[k];
       q.d[k] = d[k];
@@ -86,6 +95,7 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
     gather(rows_of(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
   }
   gather(rows_of(maps.guide + at, w), w, n, block.guide.data(), kLanes);
+  find_jumps(p, block.guide.data(), w);
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
     for (const bool forward : {true, false}) walk_rows<K>(p, block, w, forward);
   });
@@ -133,6 +143,10 @@ template <int K>
 DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin, int end, const Penalties& p,
                             Front& front, int i, bool last) {
   const auto [before, at, after] = rows;
+  const Penalties penalties = p;
+  float* state[3][K];
+  for (int path = 0; path < 3; ++path)
+    for (int k = 0; k < K; ++k) state[path][k] = front.plane(path, k, i);
   for (int x = begin; x < end; x += kLanes) {
     const int n = end - x < kLanes ? end - x : kLanes;
     ask_for<K>(maps, after + (x > kLanes ? x - kLanes : 0), last);
@@ -144,18 +158,19 @@ DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin
       d[k] = load(maps.disparity + pixel, n);
       sum[k] = load(maps.sum + pixel, n);
     }
+    vfloat jumps[3];
+    for (int path = 0; path < 3; ++path)
+      jumps[path] = jump(penalties, guide - load_beside(maps.guide + before, x - kSteps[path], w));
     for (int path = 0; path < 3; ++path) {
-      const int from = x - kSteps[path];
       Before<K> q;
-      q.guide = load_beside(maps.guide + before, from, w);
       for (int k = 0; k < K; ++k) {
-        q.d[k] = load_beside(maps.disparity + k * maps.size + before, from, w);
-        q.L[k] = load(front.plane(path, k, i) + x);
+        q.d[k] = load_beside(maps.disparity + k * maps.size + before, x - kSteps[path], w);
+        q.L[k] = load(state[path][k] + x);
       }
       vfloat L[K];
-      walk<K>(p, q, c, d, guide, L);
+      walk<K>(penalties.P1, q, c, d, jumps[path], L);
       for (int k = 0; k < K; ++k) {
-        store(front.plane(path, k, i) + x, L[k], n);
+        store(state[path][k] + x, L[k], n);
         sum[k] += L[k];
       }
     }
