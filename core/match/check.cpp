@@ -16,13 +16,33 @@ DUALPIX_INLINE bool consistent_at(int x, float d, const float* right, int w, flo
   return inside && std::fabs(d - right[(size_t)at]) <= most;
 }
 
+DUALPIX_CLONES void check_row(const float* left, const float* right, unsigned char* consistent, int w, float most) {
+  for (int x = 0; x < w; ++x) consistent[x] = consistent_at(x, left[x], right, w, most);
+}
+
+// One row of confirm; returns its numbers of pixels.
+DUALPIX_CLONES Confirmed confirm_row(const float* d, const float* curvature, const float* right, const float* sure,
+                                     float* S, int w, const Doubt& doubt) {
+  int matched = 0, confirmed = 0, low = 0, high = 0;
+  for (int x = 0; x < w; ++x) {
+    const bool minimum = curvature[x] > 0;
+    const bool good = minimum && !std::isnan(sure[x]) && consistent_at(x, d[x], right, w, doubt.most);
+    if (!good) S[x] = doubt.trust;
+    matched += minimum;
+    confirmed += good;
+    low += good && std::fabs(d[x] - doubt.low) <= 1;
+    high += good && std::fabs(d[x] - doubt.high) <= 1;
+  }
+  return {matched, confirmed, low, high};
+}
+
 }  // namespace
 
 void check_views(const float* left, const float* right, unsigned char* consistent, int h, int w, float most,
                  int threads) {
   parallel_for(h, threads, [] { return 0; }, [&](int y, int) {
     const size_t row = (size_t)y * w;
-    for (int x = 0; x < w; ++x) consistent[row + x] = consistent_at(x, left[row + x], right + row, w, most);
+    check_row(left + row, right + row, consistent + row, w, most);
   });
 }
 
@@ -31,21 +51,11 @@ Confirmed confirm(const float* d, const float* curvature, const float* right, co
   std::atomic<int64_t> matched{0}, confirmed{0}, low{0}, high{0};
   parallel_for(h, threads, [] { return 0; }, [&](int y, int) {
     const size_t row = (size_t)y * w;
-    int counts[4] = {};
-    for (int x = 0; x < w; ++x) {
-      const size_t p = row + x;
-      const bool minimum = curvature[p] > 0;
-      const bool good = minimum && !std::isnan(sure[p]) && consistent_at(x, d[p], right + row, w, doubt.most);
-      S[p] = good ? S[p] : doubt.trust;
-      counts[0] += minimum;
-      counts[1] += good;
-      counts[2] += good && std::fabs(d[p] - doubt.low) <= 1;
-      counts[3] += good && std::fabs(d[p] - doubt.high) <= 1;
-    }
-    matched += counts[0];
-    confirmed += counts[1];
-    low += counts[2];
-    high += counts[3];
+    const Confirmed n = confirm_row(d + row, curvature + row, right + row, sure + row, S + row, w, doubt);
+    matched += n.matched;
+    confirmed += n.confirmed;
+    low += n.low;
+    high += n.high;
   });
   return {matched, confirmed, low, high};
 }

@@ -83,6 +83,7 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
         textured = np.empty(d.shape, np.uint8)
         _core.refine(*correlated, d, textured, params.matching.encc_window, threads)
         S *= np.where(textured, np.float32(1), AMBIGUOUS)
+    del found  # frees what is not needed any more
     A, B = empty_like(d), empty_like(d)
     _core.weaken(d, curvature, S, A, B, threads)
     return Parabolas(A, B, agreement=agreement)
