@@ -1,5 +1,6 @@
 // Bindings of core/match.
 #include "bindings/arrays.h"
+#include "common/parallel.h"
 #include "match/candidates.h"
 #include "match/check.h"
 #include "match/choose.h"
@@ -7,6 +8,17 @@
 #include "match/match.h"
 
 namespace {
+
+void check_codes(const Map& codes, int threads) {
+  std::atomic<bool> good{true};
+  dualpix::parallel_pixels(codes.size(), threads, [&](size_t begin, int n) {
+    const float* code = codes.data() + begin;
+    bool all = true;
+    for (int i = 0; i < n; ++i) all &= code[i] >= 0 && code[i] < (float)(1 << 24);
+    if (!all) good = false;
+  });
+  require(good, "census codes must be 0 to 2^24 - 1");
+}
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, int side, Row taps,
            dualpix::Subpixel subpixel, Row bias, int encc_window, Map encc_left, Map encc_right, float ratio_threshold,
@@ -20,7 +32,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   check_disparities(first, count);
   check_taps(taps);
   if (cost == dualpix::Cost::census)
-    for (const Map& view : {left, right}) check_codes(view);
+    for (const Map& view : {left, right}) check_codes(view, threads);
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(side == 1 || side == 2, "side must be 1 or 2");
   require(side == 1 || cost == dualpix::Cost::sad || cost == dualpix::Cost::ssd, "blocks need the cost sad or ssd");
@@ -88,7 +100,7 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
   check_taps(taps);
   require(!dualpix::correlates(cost_kind), "cost_kind must be sad, ssd, bt or census");
   if (cost_kind == dualpix::Cost::census)
-    for (const Map& view : {left, right}) check_codes(view);
+    for (const Map& view : {left, right}) check_codes(view, threads);
   const dualpix::Search options = {cost_kind, first, count, {taps.data(), (int)taps.shape(0) - 1}, minimum, kept};
   apart(left, right, cost, disparity, curvature, right_winner, taps);
   Released release;

@@ -14,7 +14,7 @@ from ..errors import ParameterError
 from ..filters import fill_holes
 from ..params import Params
 from ..params.definitions import Matching, Minima
-from ..types import Agreement, Map, Mask, Parabolas, Planes, copy_of, empty, empty_like
+from ..types import Agreement, Map, Mask, Parabolas, Planes, empty, empty_like
 from .match import Views, coded, seen_by, windows
 from .search import Span
 from .window import window_taps
@@ -73,17 +73,20 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
     found = find(compared, span.disparities, params.matching, params.minima.candidates, threads)
     if any(params.minima.choice):
         d, curvature = choose(found, planes.guide, params, threads)
-        S = empty_like(d)
+        S = found.disparity[0]  # not needed any more
         S.fill(1)
     else:
         d, curvature = found.disparity[0], found.curvature[0]
         S = _distinctness(found, params.matching.ratio_threshold, params.minima.ambiguity)
-    agreement = confirm(d, curvature, found.right, S, span.disparities, params.minima, threads)
+    sure = found.cost[0]  # not needed any more
+    sure[...] = d
+    remove_speckles(sure, params.minima)
+    agreement = confirm(d, curvature, found.right, sure, S, span.disparities, threads)
     if params.matching.subpixel == "encc":
         textured = np.empty(d.shape, np.uint8)
         _core.refine(*correlated, d, textured, params.matching.encc_window, threads)
         S *= np.where(textured, np.float32(1), AMBIGUOUS)
-    del found  # frees what is not needed any more
+    del found, sure  # frees the costs
     A, B = empty_like(d), empty_like(d)
     _core.weaken(d, curvature, S, A, B, threads)
     return Parabolas(A, B, agreement=agreement)
@@ -158,13 +161,12 @@ def consistent(left: Map, right: Map, threads: int) -> Mask:
     return mask
 
 
-def confirm(d: Map, curvature: Map, right: Map, S: Map, disparities: range, minima: Minima, threads: int) -> Agreement:
-    """How well the views agree; S becomes DOUBTFUL where they do not, or in a speckle.
+def confirm(d: Map, curvature: Map, right: Map, sure: Map, S: Map, disparities: range, threads: int) -> Agreement:
+    """How well the views agree; S becomes DOUBTFUL where they do not, and in speckles, where `sure` is NaN.
 
     Where the curvature is 0, the cost has no minimum, and d is meaningless.
     """
     ends = disparities[1], disparities[-2]
-    sure = without_speckles(d, minima)
     matched, confirmed, *crowded = _core.confirm(
         d, curvature, right, sure, S, most=AGREE, trust=DOUBTFUL, low=ends[0], high=ends[1], threads=threads
     )
@@ -172,12 +174,10 @@ def confirm(d: Map, curvature: Map, right: Map, S: Map, disparities: range, mini
     return Agreement(share, {end: count / d.size for end, count in zip(ends, crowded, strict=True)})
 
 
-def without_speckles(d: Map, minima: Minima) -> Map:
-    """The map with NaN in small regions that differ from everything around them."""
+def remove_speckles(d: Map, minima: Minima) -> None:
+    """Set d to NaN in small regions that differ from everything around them."""
     size, step = minima.speckles
-    sure = copy_of(d)
-    _core.remove_speckles(sure, round(size), step)
-    return sure
+    _core.remove_speckles(d, round(size), step)
 
 
 def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
@@ -186,5 +186,6 @@ def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
     If no pixel would remain, the map stays as it is.
     """
     known = np.where(seen, d, np.float32(np.nan))
-    sure = ~np.isnan(without_speckles(known, minima))
+    remove_speckles(known, minima)
+    sure = ~np.isnan(known)
     return (fill_holes(np.where(sure, d, np.float32(np.nan))) if sure.any() else d), sure.astype(np.float32)
