@@ -43,6 +43,7 @@ struct Part {
 struct Block {
   int first, count;
 };
+constexpr int kFirst = 1;  // the first of the first block: disparity 0 is no minimum
 
 // The codes of some rows, in three planes of bytes. Zeros on both sides stand for the outside of the image.
 struct Codes {
@@ -227,7 +228,10 @@ DUALPIX_CLONES void meet_left(int kept, const Keys* key, const Block& block, int
       look_up<K>(key, kMargin + x, found, around);
       int64_t candidates[K][kShorts];
       for (int k = 0; k < K; ++k) pack(found[k], around[k], block, candidates[k]);
-      for (int i = 0; i < kShorts; i += kLongs) merge<K>(candidates, i, best + x);
+      if (block.first == kFirst)
+        for (int k = 0; k < K; ++k) std::copy_n(candidates[k], kShorts, best + k * kWide + x);
+      else
+        for (int i = 0; i < kShorts; i += kLongs) merge<K>(candidates, i, best + x);
     }
   });
 }
@@ -336,8 +340,7 @@ void search_band(const float* left, const float* right, const Found& found, int 
   std::fill_n(found.right_winner + (size_t)y0 * w, (size_t)(y1 - y0) * w, std::numeric_limits<float>::quiet_NaN());
   for (int x0 = 0; x0 < w; x0 += kColumns) {
     const Part tile = {x0, std::min(x0 + kColumns, w), y0, y1};
-    std::fill(band.best.begin(), band.best.end(), std::numeric_limits<int64_t>::max());
-    for (int first = 1; first < o.count - 1; first += kMostAtOnce)
+    for (int first = kFirst; first < o.count - 1; first += kMostAtOnce)
       search_block(found, h, w, tile, o, {first, std::min(kMostAtOnce, o.count - 1 - first)}, band);
     write_tile(band, found, h, w, tile, o);
   }
