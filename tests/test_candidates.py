@@ -455,6 +455,7 @@ def test_choice_threads_do_not_matter(kept):
         ({"curvature": np.zeros((1, 4, 5), np.float32)}, "same number of planes"),
         ({name: np.zeros((7, 4, 5), np.float32) for name in ("cost", "disparity", "curvature")}, "1 to 6 candidates"),
         ({"chosen": np.zeros((1, 4, 5), np.float32)}, "chosen must have the shape"),
+        ({"chosen": np.zeros((2, 4, 6), np.float32)}, "chosen must have the shape"),
         ({"step": -1}, "step and jump"),
         ({"jump": -1}, "step and jump"),
         ({"jump": NAN}, "step and jump"),
@@ -566,9 +567,9 @@ def test_what_is_not_confirmed_is_doubted(shape):
     d, curvature, right, sure, S = doubted(shape)
     good = (curvature > 0) & oracle.consistent(d, right, 1) & ~np.isnan(sure)
     near = [(good & (np.abs(d - end) <= 1)).sum() for end in (-1, 2)]
-    trust = S.copy()
-    counts = _core.confirm(d, curvature, right, sure, trust, most=1, trust=0.25, low=-1, high=2, threads=2)
-    assert counts == ((curvature > 0).sum(), good.sum(), *near)
+    trust, counts = S.copy(), np.empty(4, np.int64)
+    _core.confirm(d, curvature, right, sure, trust, counts, most=1, trust=0.25, low=-1, high=2, threads=2)
+    assert counts.tolist() == [(curvature > 0).sum(), good.sum(), *near]
     np.testing.assert_array_equal(trust, np.where(good, S, 0.25))
     if d.size > 1000:
         assert min(near) > 10
@@ -583,11 +584,14 @@ def test_weaken(shape):
     np.testing.assert_array_equal(beta, -2 * alpha * d)
 
 
-@pytest.mark.parametrize("name", ["curvature", "right", "sure", "S"])
+@pytest.mark.parametrize("name", ["curvature", "right", "sure", "S", "counts"])
 def test_confirm_refuses(name):
     maps = {name: MAP.copy() for name in ("d", "curvature", "right", "sure", "S")}
-    with pytest.raises(ValueError, match=r"shape|size"):
-        _core.confirm(**(maps | {name: MAP.T.copy()}), most=1, trust=1, low=0, high=1, threads=1)
+    wrong = np.empty(3, np.int64) if name == "counts" else MAP.T.copy()
+    with pytest.raises(ValueError, match=r"shape|size|4 entries"):
+        _core.confirm(
+            **(maps | {"counts": np.empty(4, np.int64)} | {name: wrong}), most=1, trust=1, low=0, high=1, threads=1
+        )
 
 
 @pytest.mark.parametrize("name", ["curvature", "S", "alpha", "beta"])

@@ -114,6 +114,7 @@ void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, M
   check_size(guide);
   const int kept = kept_of(cost, disparity, curvature, guide);
   same_shape(cost, chosen, "chosen must have the shape of cost");
+  require(chosen.shape(2) == cost.shape(2), "chosen must have the shape of cost");
   require(step >= 0 && jump >= 0 && edge_sigma > 0, "step and jump must not be below 0, edge_sigma must be above");
   apart(cost, disparity, curvature, guide, chosen);
   Released release;
@@ -142,20 +143,20 @@ void check_views(Map left, Map right, OutputMask consistent, float most, int thr
                        threads);
 }
 
-nb::tuple confirm(Map d, Map curvature, Map right, Map sure, Output S, float most, float trust, float low, float high,
-                  int threads) {
+void confirm(Map d, Map curvature, Map right, Map sure, Output S, Array<int64_t, 1> counts, float most, float trust,
+             float low, float high, int threads) {
   check_pair(d, right);
   same_shape(d, curvature, "curvature must have the shape of d");
   same_shape(d, sure, "sure must have the shape of d");
   same_shape(d, S, "S must have the shape of d");
-  apart(d, curvature, right, sure, S);
-  dualpix::Confirmed n;
-  {
-    Released release;
-    n = dualpix::confirm(d.data(), curvature.data(), right.data(), sure.data(), S.data(), (int)d.shape(0),
-                         (int)d.shape(1), {most, trust, low, high}, threads);
-  }
-  return nb::make_tuple(n.matched, n.confirmed, n.low, n.high);
+  require(counts.shape(0) == 4, "counts must have 4 entries");
+  apart(d, curvature, right, sure, S, counts);
+  Released release;
+  const auto [matched, confirmed, at_low, at_high] =
+      dualpix::confirm(d.data(), curvature.data(), right.data(), sure.data(), S.data(), (int)d.shape(0),
+                       (int)d.shape(1), {most, trust, low, high}, threads);
+  const int64_t found[] = {matched, confirmed, at_low, at_high};
+  std::copy_n(found, 4, counts.data());
 }
 
 void weaken(Map d, Map curvature, Map S, Output alpha, Output beta, int threads) {
@@ -208,9 +209,9 @@ void bind_match(nb::module_& m) {
         "d, whole disparities, is moved to the peak of the correlation of the windows.");
   m.def("check_views", check_views, as_is("left"), as_is("right"), as_is("consistent"), "most"_a, "threads"_a,
         "consistent = 1 where the disparities of both views agree.");
-  m.def("confirm", confirm, as_is("d"), as_is("curvature"), as_is("right"), as_is("sure"), as_is("S"), nb::kw_only(),
-        "most"_a, "trust"_a, "low"_a, "high"_a, "threads"_a,
-        "S becomes trust where d is not confirmed. Returns how many pixels are matched, confirmed, and confirmed "
+  m.def("confirm", confirm, as_is("d"), as_is("curvature"), as_is("right"), as_is("sure"), as_is("S"),
+        as_is("counts"), nb::kw_only(), "most"_a, "trust"_a, "low"_a, "high"_a, "threads"_a,
+        "S becomes trust where d is not confirmed. counts: how many pixels are matched, confirmed, and confirmed "
         "within 1 px of low and of high.");
   m.def("weaken", weaken, as_is("d"), as_is("curvature"), as_is("S"), as_is("alpha"), as_is("beta"), "threads"_a,
         "The parabolas with their minimum at d: alpha = S curvature, beta = -2 alpha d.");

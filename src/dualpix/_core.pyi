@@ -175,13 +175,14 @@ def confirm(
     right: _Map,
     sure: _Map,
     S: _Map,
+    counts: npt.NDArray[np.int64],
     *,
     most: float,
     trust: float,
     low: float,
     high: float,
     threads: int,
-) -> tuple[int, int, int, int]: ...
+) -> None: ...
 def weaken(d: _Map, curvature: _Map, S: _Map, alpha: _Map, beta: _Map, threads: int) -> None: ...
 def sgm(
     left: _Map, right: _Map, d: _Map, *, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int

@@ -167,9 +167,11 @@ def confirm(d: Map, curvature: Map, right: Map, sure: Map, S: Map, disparities: 
     Where the curvature is 0, the cost has no minimum, and d is meaningless.
     """
     ends = disparities[1], disparities[-2]
-    matched, confirmed, *crowded = _core.confirm(
-        d, curvature, right, sure, S, most=AGREE, trust=DOUBTFUL, low=ends[0], high=ends[1], threads=threads
+    counts = np.empty(4, np.int64)
+    _core.confirm(
+        d, curvature, right, sure, S, counts, most=AGREE, trust=DOUBTFUL, low=ends[0], high=ends[1], threads=threads
     )
+    matched, confirmed, *crowded = counts.tolist()
     share = confirmed / matched if matched else 1.0
     return Agreement(share, {end: count / d.size for end, count in zip(ends, crowded, strict=True)})
 
