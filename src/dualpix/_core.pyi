@@ -11,6 +11,7 @@ _Mask = npt.NDArray[np.uint8]
 _Ranges = npt.NDArray[np.int32]
 _Weights = npt.NDArray[np.uint16]
 _Codes = npt.NDArray[np.int16]
+_Counts = npt.NDArray[np.int64]
 _Double = npt.NDArray[np.float64]
 _Bytes = npt.NDArray[np.uint8]
 _Sums = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
@@ -175,7 +176,7 @@ def confirm(
     right: _Map,
     sure: _Map,
     S: _Map,
-    counts: npt.NDArray[np.int64],
+    counts: _Counts,
     *,
     most: float,
     trust: float,
