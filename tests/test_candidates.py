@@ -256,7 +256,7 @@ BOXES = {side: [1.0] * (side // 2 + 1) for side in (1, 3, 5, 7)}
 
 
 @pytest.mark.parametrize("taps", BOXES.values(), ids=map(str, BOXES))
-@pytest.mark.parametrize("shape", [*SHAPES, (70, 112), (34, 116), (6, 231)])
+@pytest.mark.parametrize("shape", [*SHAPES, (70, 112), (34, 124), (5, 125), (6, 128), (5, 249)])
 def test_census_over_boxes_of_any_size(shape, taps):
     compare(*noise(2, *shape, high=8), range(-3, 8), cost="census", taps=taps)
 
@@ -265,7 +265,7 @@ def test_census_over_boxes_of_any_size(shape, taps):
 @pytest.mark.parametrize(
     "disparities",
     [
-        *[range(count) for count in (3, 33, 34, 35, 65, 66, 67, 68, 130)],
+        *[range(count) for count in (3, 4, 33, 34, 35, 66, 67, 129, 130, 131, 132, 133)],
         *[range(-70, 71), range(-4, -1), range(150, 240), range(-240, -150), range(300, 400), range(-5000, -4900)],
         range(2**20 - 3, 2**20),
     ],
@@ -360,9 +360,9 @@ def some_candidates(shape, kept, seed=0, missing=0.0):
 
 
 def choose(cost, d, a, guide, P1=1.5, P2=16.0, sigma=8.0, threads=2):
-    cost, d, a = cost.copy(), d.copy(), a.copy()
-    _core.choose(cost, d, a, guide, step=P1, jump=P2, edge_sigma=sigma, threads=threads)
-    return d[0], a[0]
+    a, chosen = a.copy(), np.full_like(d, NAN)
+    _core.choose(cost, d, a, guide, chosen, step=P1, jump=P2, edge_sigma=sigma, threads=threads)
+    return chosen[0], a[0]
 
 
 def compare_choice(candidates, P1=1.5, P2=16.0, sigma=8.0, within=1e-3):
@@ -394,6 +394,12 @@ def test_choice_without_some_candidates():
     candidates = some_candidates((20, 33), 4, missing=0.4)
     assert (candidates[0][0] == oracle.NO_CANDIDATE).mean() > 0.01
     assert compare_choice(candidates, within=1) > 0.8
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (9, 1), (1, 9)])
+def test_a_guide_of_any_values_leaves_a_path_its_start(shape):
+    cost, d, a, guide = some_candidates(shape, 3)
+    assert compare_choice((cost, d, a, 1e4 * (guide - 30))) > 0.9
 
 
 def test_nothing_to_choose_from_stays_nothing():
@@ -448,6 +454,8 @@ def test_choice_threads_do_not_matter(kept):
         ({"disparity": np.zeros((2, 5, 5), np.float32)}, "planes of .*disparity.* must have the shape"),
         ({"curvature": np.zeros((1, 4, 5), np.float32)}, "same number of planes"),
         ({name: np.zeros((7, 4, 5), np.float32) for name in ("cost", "disparity", "curvature")}, "1 to 6 candidates"),
+        ({"chosen": np.zeros((1, 4, 5), np.float32)}, "chosen must have the shape"),
+        ({"chosen": np.zeros((2, 4, 6), np.float32)}, "chosen must have the shape"),
         ({"step": -1}, "step and jump"),
         ({"jump": -1}, "step and jump"),
         ({"jump": NAN}, "step and jump"),
@@ -455,7 +463,7 @@ def test_choice_threads_do_not_matter(kept):
     ],
 )
 def test_choose_refuses(change, message):
-    planes = {name: PLANES.copy() for name in ("cost", "disparity", "curvature")}
+    planes = {name: PLANES.copy() for name in ("cost", "disparity", "curvature", "chosen")}
     rest = {"guide": MAP, "step": 1, "jump": 1, "edge_sigma": 1, "threads": 1}
     with pytest.raises(ValueError, match=message):
         _core.choose(**(planes | rest | change))
@@ -544,6 +552,53 @@ def test_check_threads_do_not_matter():
 def test_check_refuses(right, consistent, error):
     with pytest.raises(error):
         _core.check_views(MAP, right, consistent, 1.0, 1)
+
+
+def doubted(shape):
+    """Disparities, curvatures, winners of the right view, the map without speckles, and the trust."""
+    d, right = (noise(2, *shape, high=25) - 12) / 2
+    curvature, sure = noise(*shape, high=3), d.copy()
+    sure[noise(*shape, high=4) == 0] = right[right == -4.5] = NAN
+    return d, curvature, right, sure, 1 + real_noise(*shape)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (9, 35), (40, 101)])
+def test_what_is_not_confirmed_is_doubted(shape):
+    d, curvature, right, sure, S = doubted(shape)
+    good = (curvature > 0) & oracle.consistent(d, right, 1) & ~np.isnan(sure)
+    near = [(good & (np.abs(d - end) <= 1)).sum() for end in (-1, 2)]
+    trust, counts = S.copy(), np.empty(4, np.int64)
+    _core.confirm(d, curvature, right, sure, trust, counts, most=1, trust=0.25, low=-1, high=2, threads=2)
+    assert counts.tolist() == [(curvature > 0).sum(), good.sum(), *near]
+    np.testing.assert_array_equal(trust, np.where(good, S, 0.25))
+    if d.size > 1000:
+        assert min(near) > 10
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (9, 35), (300, 301)])
+def test_weaken(shape):
+    d, curvature, _, _, S = doubted(shape)
+    alpha, beta = np.full(shape, NAN, np.float32), np.full(shape, NAN, np.float32)
+    _core.weaken(d, curvature, S, alpha, beta, 2)
+    np.testing.assert_array_equal(alpha, curvature * S)
+    np.testing.assert_array_equal(beta, -2 * alpha * d)
+
+
+@pytest.mark.parametrize("name", ["curvature", "right", "sure", "S", "counts"])
+def test_confirm_refuses(name):
+    maps = {name: MAP.copy() for name in ("d", "curvature", "right", "sure", "S")}
+    wrong = np.empty(3, np.int64) if name == "counts" else MAP.T.copy()
+    with pytest.raises(ValueError, match=r"shape|size|4 entries"):
+        _core.confirm(
+            **(maps | {"counts": np.empty(4, np.int64)} | {name: wrong}), most=1, trust=1, low=0, high=1, threads=1
+        )
+
+
+@pytest.mark.parametrize("name", ["curvature", "S", "alpha", "beta"])
+def test_weaken_refuses(name):
+    maps = {name: MAP.copy() for name in ("d", "curvature", "S", "alpha", "beta")}
+    with pytest.raises(ValueError, match=f"{name} must have the shape"):
+        _core.weaken(**(maps | {name: MAP.T.copy()}), threads=1)
 
 
 # ---- encc at a whole disparity ---------------------------------------------------------------------

@@ -31,6 +31,7 @@ PRINTED = {
     "_Matches": {"float32", "uint16"},
     "_Double": {"float64"},
     "_Codes": {"int16"},
+    "_Counts": {"int64"},
     "_Pixels": {"uint8", "uint16", "float32"},
     "Sequence[_Sign]": {"collections.abc.Sequence[tuple[float32, float, float]]"},
     "Sequence[_Prior]": {"collections.abc.Sequence[tuple[float32, float32, int, float, float]]"},

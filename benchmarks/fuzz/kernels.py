@@ -172,7 +172,7 @@ def _coded(told: Arguments, cost: str) -> Arguments:
 
 def _choose(r: Draw) -> Arguments:
     kept = r.random.choice((1, 2, 4, 6))
-    planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature")}
+    planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature", "chosen")}
     return planes | {"guide": r.map(), "step": r.real(0, 1), "jump": r.real(0, 5), "edge_sigma": r.real(1, 9)}
 
 
@@ -313,6 +313,11 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "find_candidates": _candidates,
     "choose": _choose,
     "refine": lambda r: _maps("left", "right", "d")(r) | {"textured": r.mask(), "window": r.random.choice((3, 11, 41))},
+    "confirm": lambda r: (
+        _maps("d", "curvature", "right", "sure", "S", most=(0, 1), trust=(0, 1), low=(-9, 9), high=(-9, 9))(r)
+        | {"counts": np.empty(4, np.int64)}
+    ),
+    "weaken": _maps("d", "curvature", "S", "alpha", "beta"),
     "check_views": lambda r: _maps("left", "right", most=(0, 1))(r) | {"consistent": r.mask()},
     "sgm": lambda r: _maps("left", "right", "d", P1=(0, 3), P2=(3, 127))(r) | r.disparities(1) | {"taps": r.taps()},
     "tile_sums": _tile_sums,

@@ -116,12 +116,6 @@ inline void check_disparities(int first, int count) {
 }
 
 // Census codes are whole numbers below 2^24.
-inline void check_codes(const Map& codes) {
-  bool good = true;
-  for (size_t i = 0; i < codes.size(); ++i) good &= codes.data()[i] >= 0 && codes.data()[i] < (float)(1 << 24);
-  require(good, "census codes must be 0 to 2^24 - 1");
-}
-
 inline void check_taps(const Row& taps) { require(taps.shape(0) >= 1 && taps.shape(0) < 4096, "1 to 4095 taps"); }
 
 // The GIL released for the time of a kernel. If it runs on Python's main thread, where signals are handled, it asks now

@@ -1,5 +1,6 @@
 // Bindings of core/match.
 #include "bindings/arrays.h"
+#include "common/parallel.h"
 #include "match/candidates.h"
 #include "match/check.h"
 #include "match/choose.h"
@@ -7,6 +8,17 @@
 #include "match/match.h"
 
 namespace {
+
+void check_codes(const Map& codes, int threads) {
+  std::atomic<bool> good{true};
+  dualpix::parallel_pixels(codes.size(), threads, [&](size_t begin, int n) {
+    const float* code = codes.data() + begin;
+    bool all = true;
+    for (int i = 0; i < n; ++i) all &= code[i] >= 0 && code[i] < (float)(1 << 24);
+    if (!all) good = false;
+  });
+  require(good, "census codes must be 0 to 2^24 - 1");
+}
 
 void match(Map left, Map right, Output alpha, Output beta, int first, int count, int side, Row taps,
            dualpix::Subpixel subpixel, Row bias, int encc_window, Map encc_left, Map encc_right, float ratio_threshold,
@@ -20,7 +32,7 @@ void match(Map left, Map right, Output alpha, Output beta, int first, int count,
   check_disparities(first, count);
   check_taps(taps);
   if (cost == dualpix::Cost::census)
-    for (const Map& view : {left, right}) check_codes(view);
+    for (const Map& view : {left, right}) check_codes(view, threads);
   require(encc_window >= 3 && encc_window < 1024 && encc_window % 2 == 1, "encc_window must be odd, 3 to 1023");
   require(side == 1 || side == 2, "side must be 1 or 2");
   require(side == 1 || cost == dualpix::Cost::sad || cost == dualpix::Cost::ssd, "blocks need the cost sad or ssd");
@@ -88,7 +100,7 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
   check_taps(taps);
   require(!dualpix::correlates(cost_kind), "cost_kind must be sad, ssd, bt or census");
   if (cost_kind == dualpix::Cost::census)
-    for (const Map& view : {left, right}) check_codes(view);
+    for (const Map& view : {left, right}) check_codes(view, threads);
   const dualpix::Search options = {cost_kind, first, count, {taps.data(), (int)taps.shape(0) - 1}, minimum, kept};
   apart(left, right, cost, disparity, curvature, right_winner, taps);
   Released release;
@@ -97,14 +109,16 @@ void find_candidates(Map left, Map right, OutputPlanes cost, OutputPlanes dispar
                            (int)left.shape(1), options, threads);
 }
 
-void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, Map guide, float step, float jump,
-            float edge_sigma, int threads) {
+void choose(OutputPlanes cost, OutputPlanes disparity, OutputPlanes curvature, Map guide, OutputPlanes chosen,
+            float step, float jump, float edge_sigma, int threads) {
   check_size(guide);
   const int kept = kept_of(cost, disparity, curvature, guide);
+  same_shape(cost, chosen, "chosen must have the shape of cost");
+  require(chosen.shape(2) == cost.shape(2), "chosen must have the shape of cost");
   require(step >= 0 && jump >= 0 && edge_sigma > 0, "step and jump must not be below 0, edge_sigma must be above");
-  apart(cost, disparity, curvature, guide);
+  apart(cost, disparity, curvature, guide, chosen);
   Released release;
-  dualpix::choose(cost.data(), disparity.data(), curvature.data(), guide.data(), (int)guide.shape(0),
+  dualpix::choose(cost.data(), disparity.data(), curvature.data(), guide.data(), chosen.data(), (int)guide.shape(0),
                   (int)guide.shape(1), {kept, step, jump, edge_sigma}, threads);
 }
 
@@ -127,6 +141,34 @@ void check_views(Map left, Map right, OutputMask consistent, float most, int thr
   Released release;
   dualpix::check_views(left.data(), right.data(), consistent.data(), (int)left.shape(0), (int)left.shape(1), most,
                        threads);
+}
+
+void confirm(Map d, Map curvature, Map right, Map sure, Output S, Array<int64_t, 1> counts, float most, float trust,
+             float low, float high, int threads) {
+  check_pair(d, right);
+  same_shape(d, curvature, "curvature must have the shape of d");
+  same_shape(d, sure, "sure must have the shape of d");
+  same_shape(d, S, "S must have the shape of d");
+  require(counts.shape(0) == 4, "counts must have 4 entries");
+  apart(d, curvature, right, sure, S, counts);
+  Released release;
+  const auto [matched, confirmed, at_low, at_high] =
+      dualpix::confirm(d.data(), curvature.data(), right.data(), sure.data(), S.data(), (int)d.shape(0),
+                       (int)d.shape(1), {most, trust, low, high}, threads);
+  const int64_t found[] = {matched, confirmed, at_low, at_high};
+  std::copy_n(found, 4, counts.data());
+}
+
+void weaken(Map d, Map curvature, Map S, Output alpha, Output beta, int threads) {
+  check_size(d);
+  same_shape(d, curvature, "curvature must have the shape of d");
+  same_shape(d, S, "S must have the shape of d");
+  same_shape(d, alpha, "alpha must have the shape of d");
+  same_shape(d, beta, "beta must have the shape of d");
+  apart(d, curvature, S, alpha, beta);
+  Released release;
+  dualpix::weaken(d.data(), curvature.data(), S.data(), alpha.data(), beta.data(), (int)d.shape(0), (int)d.shape(1),
+                  threads);
 }
 
 }  // namespace
@@ -159,11 +201,18 @@ void bind_match(nb::module_& m) {
         as_is("curvature"), as_is("right_winner"), nb::kw_only(), "first"_a, "count"_a, as_is("taps"),
         as_is("minimum"), as_is("cost_kind"), "threads"_a,
         "The lowest minima of every pixel's cost, and the best disparity of every pixel of the right image.");
-  m.def("choose", choose, as_is("cost"), as_is("disparity"), as_is("curvature"), as_is("guide"), nb::kw_only(),
-        "step"_a, "jump"_a, "edge_sigma"_a, "threads"_a,
-        "The first plane of disparity and curvature becomes that of the candidate that fits its neighbours best.");
+  m.def("choose", choose, as_is("cost"), as_is("disparity"), as_is("curvature"), as_is("guide"), as_is("chosen"),
+        nb::kw_only(), "step"_a, "jump"_a, "edge_sigma"_a, "threads"_a,
+        "The first plane of chosen becomes the disparity of the candidate that fits its neighbours best, the first of "
+        "curvature its curvature.");
   m.def("refine", refine, as_is("left"), as_is("right"), as_is("d"), as_is("textured"), "window"_a, "threads"_a,
         "d, whole disparities, is moved to the peak of the correlation of the windows.");
   m.def("check_views", check_views, as_is("left"), as_is("right"), as_is("consistent"), "most"_a, "threads"_a,
         "consistent = 1 where the disparities of both views agree.");
+  m.def("confirm", confirm, as_is("d"), as_is("curvature"), as_is("right"), as_is("sure"), as_is("S"),
+        as_is("counts"), nb::kw_only(), "most"_a, "trust"_a, "low"_a, "high"_a, "threads"_a,
+        "S becomes trust where d is not confirmed. counts: how many pixels are matched, confirmed, and confirmed "
+        "within 1 px of low and of high.");
+  m.def("weaken", weaken, as_is("d"), as_is("curvature"), as_is("S"), as_is("alpha"), as_is("beta"), "threads"_a,
+        "The parabolas with their minimum at d: alpha = S curvature, beta = -2 alpha d.");
 }

@@ -10,7 +10,8 @@ namespace dualpix {
 namespace {
 
 struct Maps {
-  float *cost, *disparity, *curvature, *sum;
+  const float *cost, *disparity;
+  float *curvature, *sum;
   const float* guide;
   size_t size;  // of one map
 };
@@ -19,23 +20,26 @@ struct Penalties {
   float P1, P2, minus_inverse_sigma2;
 };
 
-// The previous pixels on the paths: their candidates, path costs L and guide.
+// The previous pixels on the paths: their candidates and path costs L.
 template <int K>
 struct Before {
-  vfloat L[K], d[K], guide;
+  vfloat L[K], d[K];
 };
 
+// P2 w, the largest cost of a step between pixels of that contrast.
+DUALPIX_INLINE vfloat jump(const Penalties& p, vfloat contrast) {
+  return p.P2 * exp_negative(contrast * contrast * p.minus_inverse_sigma2);
+}
+
 template <int K>
-DUALPIX_INLINE void walk(const Penalties& p, const Before<K>& q, const vfloat* c, const vfloat* d, vfloat guide,
-                         vfloat* L) {
+DUALPIX_INLINE void walk(float P1, const Before<K>& q, const vfloat* c, const vfloat* d, vfloat jump, vfloat* L) {
   vfloat lowest = q.L[0];
   for (int j = 1; j < K; ++j) lowest = -max(-lowest, -q.L[j]);
-  const vfloat contrast = guide - q.guide;
-  const vfloat limit = lowest + p.P2 * exp_negative(contrast * contrast * p.minus_inverse_sigma2);
+  const vfloat limit = lowest + jump;
   for (int k = 0; k < K; ++k) {
     vfloat best = limit;
     for (int j = 0; j < K; ++j) {
-      const vfloat step = d[k] - q.d[j], L_j = q.L[j] + p.P1 * step * step;
+      const vfloat step = d[k] - q.d[j], L_j = q.L[j] + P1 * step * step;
       best = select(L_j < best, L_j, best);
     }
     L[k] = c[k] + (best - lowest);
@@ -50,14 +54,22 @@ constexpr float kNone = -1e30f;
 struct RowBlock {
   RowBlock(int kept, int w) : cost(kept * size(w)), disparity(kept * size(w)), sum(kept * size(w)), guide(size(w)) {}
   static size_t size(int w) { return (size_t)w * kLanes; }
-  std::vector<float> cost, disparity, sum, guide;
+  std::vector<float> cost, disparity, sum;
+  std::vector<float> guide;  // becomes the jump from each pixel to the next, 0 after the last
 };
+
+DUALPIX_INLINE void find_jumps(const Penalties& p, float* guide, int w) {
+  float* last = guide + RowBlock::size(w - 1);
+  for (float* at = guide; at < last; at += kLanes) store(at, jump(p, load(at + kLanes) - load(at)));
+  store(last, vfloat{});
+}
 
 template <int K>
 DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool forward) {
   const size_t size = RowBlock::size(w);
   Before<K> q = {};
   for (int k = 0; k < K; ++k) q.L[k] = splat(kNone);
+  const float P1 = p.P1;
   for (int i = 0; i < w; ++i) {
     const size_t x = (size_t)(forward ? i : w - 1 - i) * kLanes;
     vfloat c[K], d[K], L[K];
@@ -65,9 +77,7 @@ DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool f
       c[k] = load(&block.cost[k * size + x]);
       d[k] = load(&block.disparity[k * size + x]);
     }
-    const vfloat guide = load(&block.guide[x]);
-    walk<K>(p, q, c, d, guide, L);
-    q.guide = guide;
+    walk<K>(P1, q, c, d, load(&block.guide[forward && i > 0 ? x - kLanes : x]), L);
     for (int k = 0; k < K; ++k) {
       q.L[k] = L[k];
       q.d[k] = d[k];
@@ -85,6 +95,7 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
     gather(rows_of(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
   }
   gather(rows_of(maps.guide + at, w), w, n, block.guide.data(), kLanes);
+  find_jumps(p, block.guide.data(), w);
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
     for (const bool forward : {true, false}) walk_rows<K>(p, block, w, forward);
   });
@@ -93,12 +104,52 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
 
 // ---- vertical and diagonal paths, from row to row ---------------------------------------------------
 
-// The i-th row visited begins at pixel `at`, the previous one at `before`.
+// Pixels at which a row, the one visited before it and the one to be visited after it begin.
+struct Rows {
+  size_t before, at, after;
+};
+
+// The disparity of the lowest sum goes to the first sum, its curvature to the first curvature.
 template <int K>
-DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, size_t before, int w, int begin, int end, const Penalties& p,
-                            Front& front, int i) {
+DUALPIX_INLINE void decide(const Maps& maps, size_t at, int n, float P2, const vfloat* d, const vfloat* sum) {
+  vfloat best = sum[0], second = splat(std::numeric_limits<float>::infinity());
+  vfloat disparity = d[0], curvature = load(maps.curvature + at, n);
+  for (int k = 1; k < K; ++k) {
+    const vint lower = sum[k] < best;
+    second = min(second, max(sum[k], best));
+    best = select(lower, sum[k], best);
+    disparity = select(lower, d[k], disparity);
+    curvature = select(lower, load(maps.curvature + k * maps.size + at, n), curvature);
+  }
+  const vfloat margin = P2 > 0 ? (second - best) / (2 * P2) : splat(1.0f);
+  const vfloat S = min(max(margin, splat(0.01f)), splat(1.0f));
+  store(maps.sum + at, disparity, n);
+  store(maps.curvature + at, S * S * curvature, n);
+}
+
+// What the next row needs is far apart in memory, so it is asked for in time. Strips move left by a vector per row.
+template <int K>
+DUALPIX_INLINE void ask_for(const Maps& maps, size_t pixel, bool last) {
+  for (int k = 0; k < K; ++k) {
+    __builtin_prefetch(maps.cost + k * maps.size + pixel);
+    __builtin_prefetch(maps.disparity + k * maps.size + pixel);
+    __builtin_prefetch(maps.sum + k * maps.size + pixel);
+    if (last) __builtin_prefetch(maps.curvature + k * maps.size + pixel);
+  }
+}
+
+// The i-th row visited. The last sweep decides.
+template <int K>
+DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin, int end, const Penalties& p,
+                            Front& front, int i, bool last) {
+  const auto [before, at, after] = rows;
+  const Penalties penalties = p;
+  float* state[3][K];
+  for (int path = 0; path < 3; ++path)
+    for (int k = 0; k < K; ++k) state[path][k] = front.plane(path, k, i);
   for (int x = begin; x < end; x += kLanes) {
     const int n = end - x < kLanes ? end - x : kLanes;
+    ask_for<K>(maps, after + (x > kLanes ? x - kLanes : 0), last);
     const vfloat guide = load(maps.guide + at + x, n);
     vfloat c[K], d[K], sum[K];
     for (int k = 0; k < K; ++k) {
@@ -107,33 +158,37 @@ DUALPIX_INLINE void walk_on(const Maps& maps, size_t at, size_t before, int w, i
       d[k] = load(maps.disparity + pixel, n);
       sum[k] = load(maps.sum + pixel, n);
     }
+    vfloat jumps[3];
+    for (int path = 0; path < 3; ++path)
+      jumps[path] = jump(penalties, guide - load_beside(maps.guide + before, x - kSteps[path], w));
     for (int path = 0; path < 3; ++path) {
-      const int from = x - kSteps[path];
       Before<K> q;
-      q.guide = load_beside(maps.guide + before, from, w);
       for (int k = 0; k < K; ++k) {
-        q.d[k] = load_beside(maps.disparity + k * maps.size + before, from, w);
-        q.L[k] = load(front.plane(path, k, i) + x);
+        q.d[k] = load_beside(maps.disparity + k * maps.size + before, x - kSteps[path], w);
+        q.L[k] = load(state[path][k] + x);
       }
       vfloat L[K];
-      walk<K>(p, q, c, d, guide, L);
+      walk<K>(penalties.P1, q, c, d, jumps[path], L);
       for (int k = 0; k < K; ++k) {
-        store(front.plane(path, k, i) + x, L[k], n);
+        store(state[path][k] + x, L[k], n);
         sum[k] += L[k];
       }
     }
-    for (int k = 0; k < K; ++k) store(maps.sum + k * maps.size + at + x, sum[k], n);
+    if (last)
+      decide<K>(maps, at + x, n, p.P2, d, sum);
+    else
+      for (int k = 0; k < K; ++k) store(maps.sum + k * maps.size + at + x, sum[k], n);
   }
 }
 
-DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, size_t at, size_t before, int w, int begin, int end,
-                              const Penalties& p, Front& front, int i) {
+DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, const Rows& rows, int w, int begin, int end,
+                              const Penalties& p, Front& front, int i, bool last) {
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
-    walk_on<K>(maps, at, before, w, begin, end, p, front, i);
+    walk_on<K>(maps, rows, w, begin, end, p, front, i, last);
   });
 }
 
-// One sweep over the image: down, which includes the horizontal paths, or up.
+// One sweep over the image: down, which includes the horizontal paths, or up, which decides.
 void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
   Front front(h, w, kept, kNone);
   auto along = [&](int block, RowBlock& rows) {
@@ -142,41 +197,18 @@ void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties&
   };
   sweep_rows(h, w, threads, [&] { return RowBlock(kept, down ? w : 0); }, along, [&](int i, int begin, int end) {
     auto row = [&](int i) { return (size_t)(down ? i : h - 1 - i) * w; };
-    sweep_row(kept, maps, row(i), row(std::max(i - 1, 0)), w, begin, end, p, front, i);
+    const Rows rows = {row(std::max(i - 1, 0)), row(i), row(std::min(i + 1, h - 1))};
+    sweep_row(kept, maps, rows, w, begin, end, p, front, i, !down);
   });
-}
-
-// ---- the choice ------------------------------------------------------------------------------------
-
-void decide(const Maps& maps, size_t begin, size_t end, int K, float P2) {
-  for (size_t p = begin; p < end; ++p) {
-    int chosen = 0;
-    float best = maps.sum[p], second = std::numeric_limits<float>::infinity();
-    for (int k = 1; k < K; ++k) {
-      const float sum = maps.sum[k * maps.size + p];
-      second = std::min(second, std::max(sum, best));
-      if (sum < best) {
-        best = sum;
-        chosen = k;
-      }
-    }
-    const float margin = P2 > 0 ? (second - best) / (2 * P2) : 1.0f, S = std::min(std::max(margin, 0.01f), 1.0f);
-    maps.disparity[p] = maps.disparity[chosen * maps.size + p];
-    maps.curvature[p] = S * S * maps.curvature[chosen * maps.size + p];
-  }
 }
 
 }  // namespace
 
-void choose(float* cost, float* disparity, float* curvature, const float* guide, int h, int w, const Choice& options,
-            int threads) {
-  const int kept = options.kept;
-  const size_t size = (size_t)h * w;
-  const std::unique_ptr<float[]> sum(new float[kept * size]);  // not initialised: the horizontal paths write it first
-  const Maps maps = {cost, disparity, curvature, sum.get(), guide, size};
+void choose(const float* cost, const float* disparity, float* curvature, const float* guide, float* chosen, int h,
+            int w, const Choice& options, int threads) {
+  const Maps maps = {cost, disparity, curvature, chosen, guide, (size_t)h * w};
   const Penalties p = {options.step, options.jump, -1.0f / (options.edge_sigma * options.edge_sigma)};
-  for (const bool down : {true, false}) sweep(kept, maps, h, w, down, p, threads);
-  parallel_pixels(size, threads, [&](size_t begin, int n) { decide(maps, begin, begin + n, kept, options.jump); });
+  for (const bool down : {true, false}) sweep(options.kept, maps, h, w, down, p, threads);
 }
 
 }  // namespace dualpix

@@ -13,10 +13,11 @@ struct Choice {
 //
 //     L_p(k) = c_p(k) + min(min_j L_q(j) + P1 (d_p(k) - d_q(j))^2, min_j L_q(j) + P2 w) - min_j L_q(j)
 //
-// The candidate with the lowest sum S_1 of L over the paths is chosen. cost, disparity and curvature are kept maps of h
-// x w each; the result goes to the first map of disparity and curvature. The curvature is multiplied by clip((S_2 -
-// S_1) / (2 P2), 0.01, 1)^2, where S_2 is the sum of the second best.
-void choose(float* cost, float* disparity, float* curvature, const float* guide, int h, int w, const Choice& options,
-            int threads);
+// The candidate with the lowest sum S_1 of L over the paths is chosen. cost, disparity, curvature and chosen are kept
+// maps of h x w each. The chosen disparity goes to the first map of chosen, which holds the sums before, and its
+// curvature to the first map of curvature. The curvature is multiplied by clip((S_2 - S_1) / (2 P2), 0.01, 1)^2, where
+// S_2 is the sum of the second best.
+void choose(const float* cost, const float* disparity, float* curvature, const float* guide, float* chosen, int h,
+            int w, const Choice& options, int threads);
 
 }  // namespace dualpix

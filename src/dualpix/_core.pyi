@@ -13,6 +13,7 @@ _Weights = npt.NDArray[np.uint16]
 _Halves = npt.NDArray[np.uint16]  # the bits of float16
 _Matches = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
 _Codes = npt.NDArray[np.int16]
+_Counts = npt.NDArray[np.int64]
 _Double = npt.NDArray[np.float64]
 _Bytes = npt.NDArray[np.uint8]
 _Sums = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
@@ -165,6 +166,7 @@ def choose(
     disparity: _Map,
     curvature: _Map,
     guide: _Map,
+    chosen: _Map,
     *,
     step: float,
     jump: float,
@@ -173,6 +175,21 @@ def choose(
 ) -> None: ...
 def refine(left: _Map, right: _Map, d: _Map, textured: _Mask, window: int, threads: int) -> None: ...
 def check_views(left: _Map, right: _Map, consistent: _Mask, most: float, threads: int) -> None: ...
+def confirm(
+    d: _Map,
+    curvature: _Map,
+    right: _Map,
+    sure: _Map,
+    S: _Map,
+    counts: _Counts,
+    *,
+    most: float,
+    trust: float,
+    low: float,
+    high: float,
+    threads: int,
+) -> None: ...
+def weaken(d: _Map, curvature: _Map, S: _Map, alpha: _Map, beta: _Map, threads: int) -> None: ...
 def sgm(
     left: _Map, right: _Map, d: _Map, *, first: int, count: int, taps: _Map, P1: float, P2: float, threads: int
 ) -> None: ...

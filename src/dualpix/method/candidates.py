@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import ParameterError
-from ..filters import fill_holes, remove_speckles
+from ..filters import fill_holes
 from ..params import Params
 from ..params.definitions import Matching, Minima
-from ..types import Agreement, Map, Mask, Parabolas, Planes
+from ..types import Agreement, Map, Mask, Parabolas, Planes, empty, empty_like
 from .match import Views, coded, seen_by, windows
 from .search import Span
 from .window import window_taps
@@ -25,7 +25,7 @@ MINIMUM = {"encc": "whole", "parabola": "parabola"}  # where a candidate lies; e
 
 AGREE = 1.0  # px, how far the disparities of the two views may differ
 AMBIGUOUS = np.float32(1e-4)  # S of a pixel with a second minimum as good, or without texture
-DOUBTFUL = np.float32(1e-10)  # S of a pixel in a speckle, or that fails the left-right check
+DOUBTFUL = 1e-10  # S of a pixel in a speckle, or that fails the left-right check
 
 # Measured on Middlebury's pairs by benchmarks/stereo_margins.py; see docs/tiles.md.
 CHOICE_REACH = 64  # px: pixels farther away hardly ever change the choice
@@ -71,34 +71,32 @@ def chosen_parabolas(planes: Planes, span: Span, params: Params, threads: int) -
     """One parabola a pixel of the left view, chosen among the lowest minima of its cost."""
     compared, correlated = seen_by(planes, params.matching, threads)
     found = find(compared, span.disparities, params.matching, params.minima.candidates, threads)
-    cost, disparity, curvature, _ = found
-    step, jump = params.minima.choice
-    if step or jump:
-        sigma = params.aggregation.edge_sigma
-        _core.choose(cost, disparity, curvature, planes.guide, step=step, jump=jump, edge_sigma=sigma, threads=threads)
-        S = np.ones_like(planes.guide)
+    if any(params.minima.choice):
+        d, curvature = choose(found, planes.guide, params, threads)
+        S = found.disparity[0]  # not needed any more
+        S.fill(1)
     else:
+        d, curvature = found.disparity[0], found.curvature[0]
         S = _distinctness(found, params.matching.ratio_threshold, params.minima.ambiguity)
-    d, A = disparity[0], curvature[0]
-    matched = A > 0  # elsewhere the cost has no minimum, and d is meaningless
-    confirmed = matched & (consistent(d, found.right, threads) == 1) & ~speckled(d, params.minima)
-    S[~confirmed] = DOUBTFUL
-    ends = (span.disparities[1], span.disparities[-2])
-    crowded = {end: float(np.mean((np.abs(d - end) <= 1) & confirmed)) for end in ends}
+    sure = found.cost[0]  # not needed any more
+    sure[...] = d
+    remove_speckles(sure, params.minima)
+    agreement = confirm(d, curvature, found.right, sure, S, span.disparities, threads)
     if params.matching.subpixel == "encc":
         textured = np.empty(d.shape, np.uint8)
         _core.refine(*correlated, d, textured, params.matching.encc_window, threads)
         S *= np.where(textured, np.float32(1), AMBIGUOUS)
-    A = A * S
-    share = float(confirmed.sum() / matched.sum()) if matched.any() else 1.0
-    return Parabolas(A, -2 * A * d, agreement=Agreement(share, crowded))
+    del found, sure  # frees the costs
+    A, B = empty_like(d), empty_like(d)
+    _core.weaken(d, curvature, S, A, B, threads)
+    return Parabolas(A, B, agreement=agreement)
 
 
 def find(compared: Views, disparities: range, matching: Matching, kept: int, threads: int) -> Found:
     """The lowest minima of every pixel's cost, in rising order."""
     left, right = coded(compared, matching.cost, threads)
-    cost, disparity, curvature = (np.empty((kept, *left.shape), np.float32) for _ in range(3))
-    winners = np.empty_like(left)
+    cost, disparity, curvature = (empty((kept, *left.shape)) for _ in range(3))
+    winners = empty_like(left)
     _core.find_candidates(
         left,
         right,
@@ -114,6 +112,15 @@ def find(compared: Views, disparities: range, matching: Matching, kept: int, thr
         threads=threads,
     )
     return Found(cost, disparity, curvature, winners)
+
+
+def choose(found: Found, guide: Map, params: Params, threads: int) -> tuple[Map, Map]:
+    """Disparity and curvature of the candidate of every pixel that fits its neighbours best."""
+    chosen = empty(found.cost.shape)
+    step, jump = params.minima.choice
+    sigma = params.aggregation.edge_sigma
+    _core.choose(*found[:3], guide, chosen, step=step, jump=jump, edge_sigma=sigma, threads=threads)
+    return chosen[0], found.curvature[0]
 
 
 def _distinctness(found: Found, ratio_threshold: float, ambiguity: float) -> Map:
@@ -154,10 +161,25 @@ def consistent(left: Map, right: Map, threads: int) -> Mask:
     return mask
 
 
-def speckled(d: Map, minima: Minima) -> npt.NDArray[np.bool_]:
-    """True in small regions that differ from everything around them."""
+def confirm(d: Map, curvature: Map, right: Map, sure: Map, S: Map, disparities: range, threads: int) -> Agreement:
+    """How well the views agree; S becomes DOUBTFUL where they do not, and in speckles, where `sure` is NaN.
+
+    Where the curvature is 0, the cost has no minimum, and d is meaningless.
+    """
+    ends = disparities[1], disparities[-2]
+    counts = np.empty(4, np.int64)
+    _core.confirm(
+        d, curvature, right, sure, S, counts, most=AGREE, trust=DOUBTFUL, low=ends[0], high=ends[1], threads=threads
+    )
+    matched, confirmed, *crowded = counts.tolist()
+    share = confirmed / matched if matched else 1.0
+    return Agreement(share, {end: count / d.size for end, count in zip(ends, crowded, strict=True)})
+
+
+def remove_speckles(d: Map, minima: Minima) -> None:
+    """Set d to NaN in small regions that differ from everything around them."""
     size, step = minima.speckles
-    return np.isnan(remove_speckles(d, size=round(size), step=step))
+    _core.remove_speckles(d, round(size), step)
 
 
 def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
@@ -166,5 +188,6 @@ def filled(d: Map, seen: Mask, minima: Minima) -> tuple[Map, Map]:
     If no pixel would remain, the map stays as it is.
     """
     known = np.where(seen, d, np.float32(np.nan))
-    sure = ~speckled(known, minima)
+    remove_speckles(known, minima)
+    sure = ~np.isnan(known)
     return (fill_holes(np.where(sure, d, np.float32(np.nan))) if sure.any() else d), sure.astype(np.float32)
