@@ -62,37 +62,19 @@ struct Strips {
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
-// One strip of a block of rows. Strip 0 stands for the horizontal paths of the block.
-struct Task {
-  int block, strip;
-};
-
-// The horizontal paths of a block take longer than a strip: they start this many waves before its first strip.
-constexpr int kAhead = 6;
-
-// All tasks ordered by wave = 2 block + strip. Tasks of one wave do not depend on each other.
-inline std::vector<Task> schedule(int blocks, int strips) {
-  std::vector<Task> tasks;
-  tasks.reserve((size_t)blocks * (strips + 1));
-  for (int wave = -kAhead; wave <= 2 * (blocks - 1) + strips; ++wave) {
-    const int ahead = wave + kAhead;
-    if (ahead % 2 == 0 && ahead / 2 < blocks) tasks.push_back({ahead / 2, 0});
-    for (int block = std::max(0, (wave - strips + 1) / 2); block < blocks && 2 * block < wave; ++block)
-      tasks.push_back({block, wave - 2 * block});
-  }
-  return tasks;
-}
-
 // Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() per thread. Then calls
-// visit(i, begin, end) for each row i of the block, strip by strip, with the columns [begin, end) of the strip. One
-// thread visits an image narrower than two strips.
+// visit(i, begin, end) for each row i of the block, strip by strip, with the columns [begin, end) of the strip.
+//
+// Every worker has its own columns, so the state of their paths stays in the cache of its processor. It takes block after
+// block, and in a block strip after strip. What a strip waits for comes before it in this order, so some worker can
+// always go on. One thread visits an image narrower than four strips.
 template <class MakeScratch, class Along, class Visit>
 void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
   const int blocks = (h + kLanes - 1) / kLanes;
-  const std::vector<Task> tasks = schedule(blocks, strips.count);
-  std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[tasks.size()]());
+  // Strip 0 stands for the paths along the rows of the block.
+  std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[(size_t)blocks * (strips.count + 1)]());
   auto done = [&](int block, int strip) -> std::atomic<bool>& {
     return flags[(size_t)block * (strips.count + 1) + strip];
   };
@@ -104,22 +86,24 @@ void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, cons
     }
     return true;
   };
-  // At any time one strip of a block is visited, and the next block is two strips behind: more workers have no work.
-  const int workers = std::min({threads, strips.count / 2 + 1, blocks});
-  std::vector<decltype(make_scratch())> scratch(workers, make_scratch());
-  std::atomic<size_t> next{0};
-  run_workers(workers, [&](int worker, int, const GoOn& go_on) {
-    for (size_t i; go_on() && (i = next.fetch_add(1)) < tasks.size();) {
-      const auto [block, strip] = tasks[i];
-      if (strip == 0) {
-        along(block, scratch[worker]);
-      } else {
+  // With two strips or more, a worker has work while its neighbour to the right visits the block above.
+  run_workers(std::max(1, std::min(threads, strips.count / 2)), [&](int worker, int workers, const GoOn& go_on) {
+    const int first = strips.count * worker / workers + 1, last = strips.count * (worker + 1) / workers;
+    auto scratch = make_scratch();
+    int ahead = worker;  // the next block whose rows this worker walks along, before others need them
+    for (int block = 0; block < blocks && go_on(); ++block) {
+      for (; ahead < std::min(block + 2 * workers, blocks); ahead += workers) {
+        along(ahead, scratch);
+        done(ahead, 0).store(true, std::memory_order_release);
+      }
+      if (!wait(block, 0, go_on)) return;
+      for (int strip = first; strip <= last; ++strip) {
         if (!wait(block, strip - 1, go_on)) return;
         if (block > 0 && !wait(block - 1, std::min(strip + 1, strips.count), go_on)) return;
         for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
           visit(block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
+        done(block, strip).store(true, std::memory_order_release);
       }
-      done(block, strip).store(true, std::memory_order_release);
     }
   });
 }
