@@ -14,7 +14,7 @@ from ._panels import Panel, levels, limits, nothing, scale
 
 WIDTH, HEIGHT = 884, 420  # px of the panel
 AXES = (56, 40, WIDTH - 30, HEIGHT - 50)  # left, top, right, bottom
-LABEL, ROW = 180, 16  # px, room for the name of a dot
+LABEL, LETTER, ROW = 180, 7, 16  # px, room for the name of a dot, one of its letters, its height
 TITLE = "operations per second (G), by operations per byte that must be moved"
 
 # Operations of a pixel. An addition, a product, a quotient or a comparison is one; moves are none.
@@ -87,19 +87,27 @@ def panel(kernels: Mapping[str, Any]) -> Panel:
     roof = [(foot, 1e-9 * bandwidth * foot), (ridge, 1e-9 * peak), (xs[1], 1e-9 * peak)]
     shapes.append(Line([(x_at(x), y_at(y)) for x, y in roof], "third", 2.5))
     shapes.append(Words(f"arithmetic, {1e-9 * peak:.0f} G/s", right, y_at(1e-9 * peak) - 8, "end"))
-    shapes.append(Words(f"memory, {1e-9 * bandwidth:.0f} GB/s", x_at(foot) + 14, y_at(roof[0][1]) - 22))
+    shapes.append(Words(f"memory, {1e-9 * bandwidth:.0f} GB/s", x_at(foot) + 40, y_at(roof[0][1]) + 8))
     labels: list[Words] = []
-    for name, (x, y) in dots.items():
+    for name, (x, y) in sorted(dots.items(), key=lambda dot: -dot[1][1]):  # a label moves down if it must
         shapes.append(Bar(x_at(x) - 4, y_at(y) - 4, 8, 8, "ours"))
         share = y / min(1e-9 * bandwidth * x, 1e-9 * peak)
         late = x_at(x) > right - LABEL
         label = Words(
             f"{name}, {share:.0%}", x_at(x) + (-8 if late else 8), y_at(y) + 4, "end" if late else "start", "ink"
         )
-        while any(abs(label.x - each.x) < LABEL and abs(label.y - each.y) < ROW for each in labels):
+        while any(_touch(label, each) for each in labels):
             label = label._replace(y=label.y + 1)
         labels.append(label)
     return [*shapes, *labels], HEIGHT
+
+
+def _touch(one: Words, other: Words) -> bool:
+    (a, b), (c, d) = (
+        (each.x - width, each.x) if each.anchor == "end" else (each.x, each.x + width)
+        for each, width in ((each, LETTER * len(each.text)) for each in (one, other))
+    )
+    return a < d and c < b and abs(one.y - other.y) < ROW
 
 
 def _grid(xs: tuple[float, float], ys: tuple[float, float]) -> list[Shape]:
