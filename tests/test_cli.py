@@ -102,7 +102,7 @@ NOT_FOR_PNG = {
     *("base64", "concurrent.futures", "hashlib", "importlib.metadata", "shutil", "subprocess", "tempfile"),
     *("dualpix.io._exr", "dualpix.io._heif", "dualpix.io._jpeg", "dualpix.io._metadata", "dualpix.io._tiff"),
     *("dualpix.io.captures", "dualpix.io.one_file", "dualpix.io.photos", "dualpix.io.pictures", "dualpix.io.raw"),
-    *("dualpix.camera.field", "dualpix.camera.lens_file", "dualpix.camera.metric", "dualpix.camera.ranging"),
+    *("dualpix.camera.field", "dualpix.camera.lens_file", "dualpix.camera.ranging"),
     *("dualpix.batches.keys", "dualpix.batches.outcome", "dualpix.method.notebook"),
 }
 

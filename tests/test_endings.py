@@ -597,6 +597,16 @@ def test_what_is_for_the_end_is_done_there_or_before_the_process_ends(capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_folders_are_removed_after_what_writes_in_them_has_ended(tmp_path):
+    folder = tmp_path / "private"
+    folder.mkdir()
+    ending.remember(str(folder))
+    there = []
+    with ending.at_end(lambda: there.append(folder.exists())):  # as a process does that writes until it is ended
+        ending.remove_leftovers()
+    assert (there, folder.exists()) == ([True, False], False)
+
+
 def test_what_a_signal_cuts_short_is_done_again_at_the_end():
     calls = []
 

@@ -4,7 +4,6 @@ import os
 import struct
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import cv2
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from dualpix.errors import InputError, ParameterError
-from dualpix.io import _png, as_image, encode_png, images, load_image, probe, read_image, read_pair
+from dualpix.io import _png, as_image, encode_png, load_image, probe, read_image, read_pair
 from image_files import by_opencv, by_tifffile, chunk, png, save
 
 RNG = np.random.default_rng(7)
@@ -469,28 +468,6 @@ def test_views_that_differ_in_size_are_both_named(tmp_path, right, expected):
         read_pair(left_path, right_path)
     with pytest.raises(InputError, match=f"^right is {expected} but left is 53x37: "):
         read_pair(RGB8, right)
-
-
-def test_two_files_are_read_at_once(tmp_path, monkeypatch):
-    paths = [save(tmp_path, PNG8, name) for name in ("l.png", "r.png")]
-    both, load = threading.Barrier(2), images._load
-
-    def wait_for_the_other(*args):
-        both.wait(timeout=10)
-        return load(*args)
-
-    one = read_pair(*paths, threads=1)
-    monkeypatch.setattr(images, "_load", wait_for_the_other)
-    two = read_pair(*paths, threads=2)
-    np.testing.assert_array_equal(two.left, one.left)
-    np.testing.assert_array_equal(two.right, one.right)
-
-
-@pytest.mark.parametrize("missing", [("left",), ("right",), ("left", "right")])
-def test_an_error_of_two_files_that_are_read_at_once_names_the_first(tmp_path, missing):
-    paths = (tmp_path / f"no {each}" if each in missing else save(tmp_path, PNG8, each) for each in ("left", "right"))
-    with pytest.raises(InputError, match=f"no {missing[0]}: no such file"):
-        read_pair(*paths, threads=2)
 
 
 @pytest.mark.parametrize("right", [GREY8, RGB16, RGB8 / np.float32(255)])

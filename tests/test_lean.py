@@ -67,6 +67,27 @@ def test_a_fork_that_was_interrupted_takes_no_lock_from_another_thread():
         pool.submit(no_fork.release).result()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on Windows")
+def test_a_fork_waits_for_an_import_of_ours_in_another_thread(tmp_path):
+    (tmp_path / "slow.py").write_text("import time; time.sleep(0.5); done = True")
+    code = f"""
+import os, signal, threading, time
+import dualpix
+dualpix.__path__.append({str(tmp_path)!r})
+def load():
+    from dualpix.slow import done
+threading.Thread(target=load).start()
+time.sleep(0.1)
+if child := os.fork():
+    print(os.waitpid(child, 0)[1])
+else:
+    signal.alarm(5)  # a child that hangs is killed
+    load()
+    os._exit(0)
+"""
+    assert printed(code) == ["0"]
+
+
 @pytest.mark.parametrize("threads", [None, "3"])
 def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
     name = "OPENBLAS_NUM_THREADS"
@@ -88,12 +109,24 @@ def test_quick_imports_leave_everything_as_it_was(monkeypatch, threads):
 def test_nobody_looks_for_garbage_among_modules():
     code = """
 import gc
-from dualpix.cli.lean import quick_imports
-with quick_imports():
+from dualpix.cli import lean
+lean.owns_process = True
+with lean.quick_imports():
     import numpy
 print(gc.isenabled(), gc.get_freeze_count() > 10_000, len(gc.get_objects()) < 10_000)
 """
     assert printed(code) == ["True", "True", "True"]
+
+
+def test_garbage_of_a_program_that_calls_the_command_is_still_found():
+    code = """
+import gc
+from dualpix.cli import main
+main(["presets", "--json"])
+print()
+print(gc.get_freeze_count())
+"""
+    assert printed(code)[-1] == "0"
 
 
 def test_the_command_looks_for_no_garbage_when_it_ends():

@@ -16,6 +16,7 @@ from dualpix.errors import InputError, ParameterError
 from dualpix.params import (
     Params,
     load_config,
+    model,
     parse_setting,
     preset,
     preset_descriptions,
@@ -598,3 +599,7 @@ def test_config_that_cannot_be_read(tmp_path):
     for name, way_out in ways_out.items():
         with pytest.raises(InputError, match=f"^config .*: {way_out}"):
             load_config(tmp_path / name)
+
+
+def test_a_word_longer_than_a_line_has_a_line_of_its_own():
+    assert model._wrapped(f"one {'x' * 20} two three", 9) == ["one", "x" * 20, "two three"]

@@ -103,3 +103,12 @@ def test_mypy_finds_misspelt_parameters_and_wrong_types(tmp_path):
     assert [int(n) for n in re.findall(r"^sample\.py:(\d+): error", found.stdout, re.MULTILINE)] == wrong, found.stdout
     assert 'did you mean "window"?' in found.stdout
     assert re.findall(r'Revealed type is "([\w.]+)', found.stdout) == ["dualpix.method.result.Result", "numpy.ndarray"]
+
+
+@pytest.mark.parametrize("name", [name for name in dualpix.__all__ if callable(getattr(dualpix, name))])
+def test_annotations_of_public_names_can_be_evaluated(name):
+    value = getattr(dualpix, name)
+    get_type_hints(value)
+    for method in vars(value).values() if isinstance(value, type) else ():
+        if inspect.isfunction(method):
+            get_type_hints(method)

@@ -7,6 +7,8 @@ from importlib import import_module
 
 from .errors import DualpixError, DualpixWarning, InputError, OutputError, ParameterError
 
+import_module(".forks", __name__)  # from now on forks wait for imports of our modules
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import baselines, filters, metrics, render

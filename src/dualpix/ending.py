@@ -70,11 +70,11 @@ def remove_leftovers(ending: bool = False) -> None:
     caller ends the process at once.
     """
     got = _steps.acquire(timeout=5)  # s; after them, something is wrong with the disk
-    for path in tuple(_leftovers):
-        forget(path)
-    for act in reversed(tuple(_last)):  # parts go when the processes that write them have ended
+    for act in reversed(tuple(_last)):  # files go when the processes that write them have ended
         with suppress(Exception):  # the others have their turn
             act()
+    for path in tuple(_leftovers):
+        forget(path)
     if got and not ending:
         _steps.release()
 

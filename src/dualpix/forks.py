@@ -2,8 +2,10 @@
 
 import logging  # noqa: F401 - Pillow imports it, and what it does at a fork must be known before one waits
 import os
+import sys
 import threading
 from contextlib import suppress
+from importlib import import_module
 
 no_fork = threading.RLock()  # while a thread holds it, forks of other threads wait
 
@@ -14,5 +16,14 @@ def _release() -> None:
         no_fork.release()
 
 
+def _wait() -> None:
+    """Wait until no thread holds the lock, and until the modules of this package that others import are imported."""
+    no_fork.acquire()
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("dualpix.") and getattr(module.__spec__, "_initializing", False):
+            with suppress(ImportError):  # that of the other thread, which tells it
+                import_module(name)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=no_fork.acquire, after_in_parent=_release, after_in_child=_release)
+    os.register_at_fork(before=_wait, after_in_parent=_release, after_in_child=_release)

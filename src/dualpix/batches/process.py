@@ -95,7 +95,9 @@ class Worker:
                 answer: Answer = pickle.load(out)  # a pipe from our own process  # nosec B301
             except (OSError, EOFError, pickle.UnpicklingError):
                 self._kill_after(GRACE)  # it is ending; or it is alive, but does not answer
-                raise ProcessError(f"its process ended with {exit_status(self._process.wait())}") from None
+                code = self._process.returncode
+                how = "does not end" if code is None else f"ended with {exit_status(code)}"
+                raise ProcessError(f"its process {how}") from None
         return answer
 
     def ask_to_end(self) -> None:

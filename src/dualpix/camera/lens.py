@@ -4,25 +4,19 @@ White sheet: each view darkens towards its own side. Lens: away from the optical
 depth has another disparity, ``d_observed(x, y) = gain(x, y) d + offset(x, y)``. Gain and offset are smooth.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError, ParameterError
 from ..io.sidecar import to_json
-from ..types import full_scale
+from ..types import Map, full_scale
 from ..version import version
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..types import Map
-    from .metric import Metric
-    from .sheet import Values, White
+from .metric import Metric
+from .sheet import Values, White
 
 VERSION = 1  # of the file format
 

@@ -17,6 +17,8 @@ from ..types import Map
 
 LENS, SENSOR = "lens", "sensor"
 
+Known = tuple[float, float, float]  # x and y in px of the map, and the distance in m
+
 
 @dataclass(frozen=True)
 class Metric:

@@ -12,7 +12,7 @@ from ..types import Map, StrPath
 from .field import robust_fit, scale
 from .lens import Calibration
 from .lens_file import read_calibration
-from .metric import Metric
+from .metric import Known, Metric
 
 # Distance between the centres of the half pupils, as a share of the aperture. Half discs have 4 / (3 pi) = 0.42, the
 # kernels measured on a Pixel 4 0.21, and disparities on a Canon R6 II are as if it were 0.08. See docs/depth.md.
@@ -26,7 +26,6 @@ PASSES, SETTLED = 100, 1e-9  # the lens stops moving when it moves by less, m
 POINT_ERROR = 0.1  # px: standard error of a disparity if nothing better is known
 WINDOW = 5  # px: disparities within this distance of a known point count for it
 
-Known = tuple[float, float, float]  # x and y in px of the map, and the distance in m
 
 NUMBERS = (
     "metres need two numbers of the camera: give a calibration with distances, two known points, a focus distance and "

@@ -8,14 +8,16 @@ from contextlib import contextmanager
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 
+owns_process = False  # whether the command has this process for itself; `run` says so
+
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
     """Import NumPy with one thread for its linear algebra, and modules without looking for garbage among them.
 
-    Modules stay to the end, so nobody needs to look for garbage among them afterwards, either. To start a thread a core
-    takes a third of NumPy's import. The environment is as before at the end, so programs that the command starts have
-    all their threads.
+    Modules stay to the end. So nobody needs to look for garbage among them afterwards, either, if the process is the
+    command's own. To start a thread a core takes a third of NumPy's import. The environment is as before at the end, so
+    programs that the command starts have all their threads.
     """
     collects, ours, known = gc.isenabled(), _THREADS not in os.environ, len(sys.modules)
     gc.disable()
@@ -26,7 +28,7 @@ def quick_imports() -> Iterator[None]:
     finally:
         if ours:
             del os.environ[_THREADS]
-        if len(sys.modules) > known:
+        if owns_process and len(sys.modules) > known:
             gc.freeze()
         if collects:
             gc.enable()

@@ -18,7 +18,7 @@ from io import TextIOWrapper
 import click
 
 from ..errors import NO_MEMORY, DualpixError, in_words, show_debug
-from . import signals
+from . import lean, signals
 from .say import in_options, say
 
 # Each is the function of that name in the module of that name. Help lists them in this order.
@@ -105,6 +105,7 @@ def run() -> None:
     """Run the console script ``dualpix``."""
     if isinstance(sys.stdout, TextIOWrapper):  # the terminal's encoding may lack characters of a file name
         sys.stdout.reconfigure(errors="backslashreplace")
+    lean.owns_process = True
     try:
         signals.stop_on_signals()
         code = main(sys.argv[1:])

@@ -2,7 +2,6 @@
 
 import math
 import os
-import threading
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,15 +123,13 @@ def _load(image: Input, name: str) -> InMemory:
     return InMemory(*_read_stored(image))
 
 
-def read_views(left: Input, right: Input, threads: int = 1) -> Pair:
+def read_views(left: Input, right: Input) -> Pair:
     """Read two views of one shot, as stored, and check that they belong together.
 
     Parameters
     ----------
     left, right
         Paths, or pictures in memory; see `load_image`.
-    threads
-        With 2 or more, both files are read at once.
 
     Raises
     ------
@@ -140,40 +137,13 @@ def read_views(left: Input, right: Input, threads: int = 1) -> Pair:
         If one of them cannot be used, or they differ in size, or the views differ in orientation.
     """
     source = {name: os.fspath(x) for name, x in (("left", left), ("right", right)) if isinstance(x, (str, os.PathLike))}
-    at_once = threads > 1 and len(source) == 2  # two objects in memory may share a file
-    load = _load_at_once if at_once else _load_in_turn
-    (left_view, orientation, left_narrowed), (right_view, other, right_narrowed) = load(left, right)
+    left_view, orientation, left_narrowed = _load(left, "left")
+    right_view, other, right_narrowed = _load(right, "right")
     said = [source.get(name, name) for name in ("left", "right")]
     same_depth(("left", left_view, left_narrowed), ("right", right_view, right_narrowed))
     _check_orientations((said[0], orientation), (said[1], other))
     same_size((said[0], left_view.shape), (said[1], right_view.shape))
     return Pair(left_view, right_view, None, source, orientation)
-
-
-def _load_in_turn(left: Input, right: Input) -> tuple[InMemory, InMemory]:
-    return _load(left, "left"), _load(right, "right")
-
-
-def _load_at_once(left: Input, right: Input) -> tuple[InMemory, InMemory]:
-    """Both views, the right one in a thread of its own. If both fail, the error is that of the left view."""
-    found: list[InMemory] = []
-    failed: list[BaseException] = []
-
-    def load_right() -> None:
-        try:
-            found.append(_load(right, "right"))
-        except BaseException as error:
-            failed.append(error)
-
-    other = threading.Thread(target=load_right)
-    other.start()
-    try:
-        first = _load(left, "left")
-    finally:
-        other.join()
-    if failed:
-        raise failed[0]
-    return first, found[0]
 
 
 def resampled(image: Image, shape: tuple[int, int], name: str, other: str) -> Image:

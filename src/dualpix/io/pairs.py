@@ -26,7 +26,6 @@ def read_pair(
     *,
     layout: str | None = None,
     first: str | None = None,
-    threads: int = 1,
 ) -> Pair:
     """Read two views of one shot, as stored, and check that they belong together.
 
@@ -40,8 +39,6 @@ def read_pair(
         turned by its own EXIF orientation, then into the frame of the views, and resampled to their size.
     layout, first
         For one file only; see `read_one`.
-    threads
-        With 2 or more, two files are read at once.
 
     Raises
     ------
@@ -51,7 +48,7 @@ def read_pair(
     if right is not None:
         if layout is not None or first is not None:
             raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
-        pair = _doubted(read_views(left, right, threads))
+        pair = _doubted(read_views(left, right))
         return pair if guide is None else with_guide(pair, guide)
     if not isinstance(left, (str, os.PathLike)):
         raise InputError("right is missing: give both views, or the path of one file with both")

@@ -1,5 +1,6 @@
 """The description of videos, and what the codes of a grey one mean."""
 
+import math
 import os
 import re
 from typing import Any
@@ -33,9 +34,10 @@ def _meaning(tag: str) -> dict[str, Any]:
     """What ``dualpix video`` says about the codes of a grey video, if it made it."""
     try:
         found = parse_json(tag)
-        return {"grey": {"bits": int(found["bits"]), **{end: float(found[end]) for end in ("black", "white")}}}
-    except (ValueError, TypeError, KeyError):
+        grey = {"bits": int(found["bits"]), **{end: float(found[end]) for end in ("black", "white")}}
+    except (ValueError, TypeError, KeyError, OverflowError):
         return {}
+    return {"grey": grey} if math.isfinite(grey["black"]) and math.isfinite(grey["white"]) else {}
 
 
 def video_line(record: dict[str, Any]) -> str:

@@ -105,7 +105,7 @@ def disparity(
         mem_limit = check("mem_limit", mem_limit, Real(0, 1e9, above=True))
     files = {**_views_of(left, right), "guide": guide, "hints": hints, "calibration": calibration}
     request = request_of(preset, run.threads, lens, files, layout, first)
-    read = partial(read_pair, left, right, guide, layout=layout, first=first, threads=run.threads)
+    read = partial(read_pair, left, right, guide, layout=layout, first=first)
     with reusing():
         # No variable here holds the pair, so views read from files are freed once they are developed.
         result = pipeline.disparity(

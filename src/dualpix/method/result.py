@@ -1,15 +1,16 @@
 """What `dualpix.disparity` returns."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..camera.axis import Axis
+from ..camera.lens import Calibration
+from ..camera.metric import Depth, Known
 from ..io import OutputSet, preview
 from ..io.atomic import output_path
 from ..io.orientation import swaps_axes
@@ -17,14 +18,8 @@ from ..io.sidecar import describe, map_record, sidecar_path, statistics
 from ..look import Look
 from ..params import Params
 from ..types import Image, Input, Map, Parabolas, StrPath
+from .plan import Plan
 from .saving import check_outputs, write_outputs
-
-if TYPE_CHECKING:
-    from ..camera.axis import Axis
-    from ..camera.lens import Calibration
-    from ..camera.metric import Depth
-    from ..camera.ranging import Known
-    from .plan import Plan
 
 
 @dataclass(frozen=True)

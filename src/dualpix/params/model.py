@@ -138,7 +138,9 @@ def _wrapped(text: str, width: int) -> list[str]:
     """Lines of words, up to that many letters long. The module textwrap takes 4 ms for all parameters."""
     lines = []
     while len(text) > width:
-        end = text.rindex(" ", 0, width + 1)
+        end = text.rfind(" ", 0, width + 1)
+        if end < 0:
+            end = (text + " ").index(" ")  # a word that is longer than a line
         lines.append(text[:end])
         text = text[end + 1 :]
     return [*lines, text]
