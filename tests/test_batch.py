@@ -132,12 +132,13 @@ def test_other_content_is_done_again_alone(photos, tmp_path):
     np.testing.assert_array_equal(dualpix.read_map("out/b_left.tiff"), expected)
 
 
+@pytest.mark.parametrize("lose", [os.unlink, lambda path: os.truncate(path, 0)], ids=["missing", "empty"])
 @pytest.mark.parametrize("lost", ["a_left.tiff", "a_left.json"])
-def test_a_capture_that_is_not_whole_is_done_again(photos, tmp_path, lost):
+def test_a_capture_that_is_not_whole_is_done_again(photos, tmp_path, lost, lose):
     run("photos", "out")
-    (tmp_path / "out" / lost).unlink()
+    lose(tmp_path / "out" / lost)
     assert [name for name, each in run("photos", "out").items() if not each.kept] == ["a_left"]
-    assert (tmp_path / "out" / lost).exists()
+    assert (tmp_path / "out" / lost).stat().st_size > 0
 
 
 def test_another_version_is_done_again(photos, monkeypatch):

@@ -205,6 +205,11 @@ def write(files: Sink, capture: Capture, made: Made) -> None:
     write_outputs(files, capture.outputs, capture.look, made.record, made.result.disparity, made.result.confidence)
 
 
+def _is_there(path: str) -> bool:
+    """Whether it is a file with something in it. A full disk may leave empty copies."""
+    return os.path.isfile(path) and os.path.getsize(path) > 0
+
+
 class Files:
     """The outputs of a capture as a store. The sidecar is written last and holds the key, so it tells what is done."""
 
@@ -214,7 +219,7 @@ class Files:
     def find(self, key: str) -> Made | None:
         outputs = self._capture.outputs
         record = read_sidecar(outputs["disparity"])
-        if record is None or record.get("key") != key or not all(map(os.path.isfile, outputs.values())):
+        if record is None or record.get("key") != key or not all(map(_is_there, outputs.values())):
             return None
         return Made(record, None)
 
