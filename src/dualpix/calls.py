@@ -1,26 +1,21 @@
-"""`dualpix.disparity`, `dualpix.Sequence` and `dualpix.sequence`: those of `method`, with Python's own warnings.
+"""`dualpix.disparity`, `dualpix.Sequence`, `dualpix.sequence` and `dualpix.read_map`, with Python's own warnings.
 
 Each sentence of `Result.warnings` is issued as a `DualpixWarning` that points at the caller's line. Commands, batches,
-the app and evaluations call `method` itself, since they show the sentences in their own way. The logger ``dualpix`` has
-them at the level INFO, so that a log of many pairs is complete. It says nothing at WARNING, so that nothing is shown
-twice.
+the app and evaluations call `method` and `io` themselves, since they show the sentences in their own way. The logger
+``dualpix`` has them at the level INFO, so that a log of many pairs is complete. It says nothing at WARNING, so that
+nothing is shown twice.
 """
 
-import os
-import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from functools import wraps
 from typing import Any
 
-from .errors import DualpixWarning, printable
+from .io import recorded
 from .method import api
 from .method import sequence as clips
 from .method.result import Result
-from .run import LOG
-from .types import Input, Pair
-
-_HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+from .run import warn
+from .types import Input, Map, Pair, StrPath
 
 
 @wraps(api.disparity)
@@ -33,6 +28,14 @@ def sequence(*args: Any, **kwargs: Any) -> Iterator[Result]:
     return map(told, clips.sequence(*args, **kwargs))
 
 
+@wraps(recorded.read_map)
+def read_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
+    values = recorded.read_map(path, keep_infinite=keep_infinite)
+    for sentence in recorded.assumptions(path):
+        warn(sentence)
+    return values
+
+
 class Sequence(clips.Sequence):
     __doc__ = clips.Sequence.__doc__
 
@@ -43,21 +46,12 @@ class Sequence(clips.Sequence):
         return map(told, super().both_sides(pairs))
 
 
-for _public in (disparity, sequence, Sequence):
+for _public in (disparity, sequence, read_map, Sequence):
     _public.__module__ = __package__  # pickle finds them there, and users know them by that name
 
 
 def told(result: Result) -> Result:
     """The result, after its warnings were issued."""
-    for sentence in map(printable, result.warnings):
-        LOG.info("warning: %s", sentence)
-        warnings.warn(sentence, DualpixWarning, stacklevel=_level_of_caller())
+    for sentence in result.warnings:
+        warn(sentence)
     return result
-
-
-def _level_of_caller() -> int:
-    """The stack level of the first function outside this package, as `told` counts it."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        level, frame = level + 1, frame.f_back
-    return level
