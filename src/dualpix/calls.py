@@ -1,21 +1,20 @@
-"""`dualpix.disparity`, `dualpix.Sequence`, `dualpix.sequence` and `dualpix.read_map`, with Python's own warnings.
+"""`dualpix.disparity`, `dualpix.Sequence` and `dualpix.sequence`: those of `method`, with Python's own warnings.
 
 Each sentence of `Result.warnings` is issued as a `DualpixWarning` that points at the caller's line. Commands, batches,
-the app and evaluations call `method` and `io` themselves, since they show the sentences in their own way. The logger
-``dualpix`` has them at the level INFO, so that a log of many pairs is complete. It says nothing at WARNING, so that
-nothing is shown twice.
+the app and evaluations call `method` itself, since they show the sentences in their own way. The logger ``dualpix`` has
+them at the level INFO, so that a log of many pairs is complete. It says nothing at WARNING, so that nothing is shown
+twice.
 """
 
 from collections.abc import Iterable, Iterator
 from functools import wraps
 from typing import Any
 
-from .io import recorded
 from .method import api
 from .method import sequence as clips
 from .method.result import Result
 from .run import warn
-from .types import Input, Map, Pair, StrPath
+from .types import Input, Pair
 
 
 @wraps(api.disparity)
@@ -28,14 +27,6 @@ def sequence(*args: Any, **kwargs: Any) -> Iterator[Result]:
     return map(told, clips.sequence(*args, **kwargs))
 
 
-@wraps(recorded.read_map)
-def read_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
-    values = recorded.read_map(path, keep_infinite=keep_infinite)
-    for sentence in recorded.assumptions(path):
-        warn(sentence)
-    return values
-
-
 class Sequence(clips.Sequence):
     __doc__ = clips.Sequence.__doc__
 
@@ -46,7 +37,7 @@ class Sequence(clips.Sequence):
         return map(told, super().both_sides(pairs))
 
 
-for _public in (disparity, sequence, read_map, Sequence):
+for _public in (disparity, sequence, Sequence):
     _public.__module__ = __package__  # pickle finds them there, and users know them by that name
 
 
