@@ -415,6 +415,19 @@ def test_a_16_bit_png_is_not_taken_for_kitti_in_silence(call, tmp_path):
     assert call("evaluate", *files, "--truth-kind", "disparity")[2] == ""
 
 
+@pytest.mark.parametrize(("png", "full"), [("grey", 65535), ("grey8", 255)])
+def test_grey_maps_with_a_sidecar_are_scored_by_their_values(call, tmp_path, png, full):
+    codes = ramp(SHAPE, 0, full, np.uint8 if full == 255 else np.uint16)
+    record = {"dualpix": "0", "map": "t.png", "png": png, "grey": {"black": -2, "white": 6}}
+    (tmp_path / "t.json").write_text(json.dumps(record))
+    cv2.imwrite(str(tmp_path / "t.png"), codes)
+    np.save(tmp_path / "e.npy", (-2 + 8 * (codes / full)).astype(np.float32))
+    for files in (("e.npy", "t.png"), ("t.png", "e.npy")):
+        code, out, err = call("evaluate", *(str(tmp_path / name) for name in files), "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["rmse"] == pytest.approx(0, abs=1e-4)
+
+
 def test_kitti_is_noted_where_the_truth_is_called_a_disparity(evaluate, folder):
     disparity = (256 * ramp(SHAPE, 1, 5, np.float32)).astype(np.uint16)
     for name in "abc":

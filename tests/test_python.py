@@ -246,6 +246,45 @@ def test_control_characters_of_names_are_escaped(folder):
     assert any("\\x1b[2J.png" in str(each.message) for each in caught)
 
 
+def test_read_map_knows_the_sidecar_of_a_png(folder, views):
+    found = dualpix.disparity(*views, **FAST)
+    for kind, levels in (("grey", 65535), ("grey8", 255)):
+        found.save("d.png", png=kind, force=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            again = dualpix.read_map("d.png")
+        np.testing.assert_allclose(again, found.disparity, atol=0.5001 * np.ptp(found.disparity) / levels + 1e-6)
+
+
+def test_read_map_says_that_a_png_without_a_sidecar_is_taken_for_kitti(folder):
+    dualpix.write_map("k.png", np.full((4, 5), 2.5))
+    with pytest.warns(DualpixWarning, match=r"k\.png is a 16-bit PNG .* KITTI .*: if it is something else, ") as caught:
+        d = dualpix.read_map("k.png")
+    assert (d == 2.5).all()
+    assert [each.filename for each in caught] == [__file__]
+
+
+def test_commands_say_that_a_png_is_taken_for_kitti(folder, call):
+    d = np.linspace(1, 3, 20 * 30).reshape(20, 30)
+    dualpix.write_map("k.png", d)
+    Path("photo.png").write_bytes(encode_png(np.full((20, 30, 3), 99, np.uint8)))
+    for args in (
+        ("mask", "k.png", "-o", "m.npy", "--from", "2", "--to", "inf"),
+        ("refocus", "photo.png", "k.png", "-o", "r.png", "--focus", "5,5", "--aperture", "1"),
+        ("depth", "k.png", "-o", "z.tiff", "--relative"),
+        ("simulate", "photo.png", "k.png", "-o", "pair"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            code, _, err = call(*args)
+        assert code == 0
+        assert err.count("\n") == 1
+        assert err.startswith("warning: k.png is a 16-bit PNG without a sidecar, and is read as KITTI disparities")
+    with pytest.warns(DualpixWarning, match=r"k\.png") as caught:
+        dualpix.render.refocus("photo.png", "k.png", focus=1.0, aperture=1)
+    assert [each.filename for each in caught] == [__file__]
+
+
 def test_commands_and_batches_show_warnings_themselves(folder, call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

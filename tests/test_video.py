@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import warnings
 from fractions import Fraction
 
 import cv2
@@ -14,7 +15,7 @@ import dualpix
 from dualpix.clips import api, source, target
 from dualpix.clips.parts import Parts, read_moment, write_moment
 from dualpix.errors import OutputError
-from dualpix.io import video, video_files
+from dualpix.io import encode_png, video, video_files
 from dualpix.io.frames import find_frames
 from dualpix.method import two_sided
 from test_temporal import resting_clip
@@ -104,6 +105,46 @@ def test_a_grey_video_says_what_its_codes_mean(call, tmp_path, views, bits):
     record = json.loads((tmp_path / "depth.json").read_text())
     assert record["grey"] == meaning | {"outside": 0}
     assert json.loads(stdout) == record
+
+
+def test_every_command_reads_png_frames_by_the_record_of_the_clip(call, tmp_path, views):
+    (left, right), frames = views
+    folder, name = tmp_path / "out", "frame_000003.png"
+    assert call("video", left, right, "-o", folder, "--format", "png", "--grey", "-1", "3")[0] == 0
+    expected = maps_of(frames)[2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = dualpix.read_map(folder / name)
+    np.testing.assert_allclose(found, expected, atol=0.5001 * 4 / 65535 + 1e-6)
+    middle = float(np.median(found))
+    code, out, err = call("mask", folder / name, "-o", tmp_path / "m.npy", "--from", middle, "--to", "inf")
+    assert (code, err) == (0, "")
+    assert f"{100 * (found >= middle).mean():.1f} % inside" in out
+    cv2.imwrite(str(tmp_path / "photo.png"), np.full((48, 64, 3), 99, np.uint8))
+    options = ("--focus", "20,20", "--aperture", "1", "--json")
+    code, out, err = call("refocus", tmp_path / "photo.png", folder / name, "-o", tmp_path / "r.png", *options)
+    assert code == 0
+    assert "KITTI" not in err
+    assert abs(json.loads(out)["focus"]["disparity"] - np.median(expected[16:25, 16:25])) < 1e-3
+    np.save(tmp_path / "d.npy", expected)
+    options = ("--known", "5,5=0.5", "--focus-distance", "1")
+    for path, out in ((folder / name, "z.npy"), (tmp_path / "d.npy", "expected.npy")):
+        assert call("depth", path, "-o", tmp_path / out, *options)[::2] == (0, "")
+    np.testing.assert_allclose(np.load(tmp_path / "z.npy"), np.load(tmp_path / "expected.npy"), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name", ["frame_000008.png", "frame_3.png", "frame_000003.tiff", "other.png", "frame_000000.png"]
+)
+def test_the_record_of_a_clip_is_for_its_frames_only(tmp_path, name):
+    grey = {"black": -1, "white": 3}
+    record = {"dualpix": "0", "clip": "out", "frames": 7, "format": "png", "unit": "pixels of the input", "grey": grey}
+    (tmp_path / "clip.json").write_text(json.dumps(record))
+    data = encode_png(np.full((4, 5), 256, np.uint16))
+    for each in (name, "frame_000007.png"):
+        (tmp_path / each).write_bytes(data)
+    assert (dualpix.read_map(tmp_path / name) == 1).all()  # KITTI
+    np.testing.assert_allclose(dualpix.read_map(tmp_path / "frame_000007.png"), -1 + 4 * 256 / 65535, rtol=1e-6)
 
 
 def test_png_frames_are_clipped_to_the_range_with_a_warning(call, tmp_path, views):

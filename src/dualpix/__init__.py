@@ -43,7 +43,7 @@ _HOMES = {
     "preset": "params",
     "read_calibration": "camera.lens_file",
     "read_capture": "io.captures",
-    "read_map": "io",
+    "read_map": "reading",
     "read_pair": "io",
     "sequence": "calls",
     "simulate": "camera.simulation",

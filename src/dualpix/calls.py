@@ -6,21 +6,15 @@ them at the level INFO, so that a log of many pairs is complete. It says nothing
 twice.
 """
 
-import os
-import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from functools import wraps
 from typing import Any
 
-from .errors import DualpixWarning, printable
 from .method import api
 from .method import sequence as clips
 from .method.result import Result
-from .run import LOG
+from .run import warn
 from .types import Input, Pair
-
-_HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
 @wraps(api.disparity)
@@ -49,15 +43,6 @@ for _public in (disparity, sequence, Sequence):
 
 def told(result: Result) -> Result:
     """The result, after its warnings were issued."""
-    for sentence in map(printable, result.warnings):
-        LOG.info("warning: %s", sentence)
-        warnings.warn(sentence, DualpixWarning, stacklevel=_level_of_caller())
+    for sentence in result.warnings:
+        warn(sentence)
     return result
-
-
-def _level_of_caller() -> int:
-    """The stack level of the first function outside this package, as `told` counts it."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -2,15 +2,29 @@
 
 import logging
 import os
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from .errors import DualpixWarning, printable
 from .params.rules import Whole, check
 
 LOG = logging.getLogger(__package__)  # the time of every stage, at the level DEBUG
 LOG.addHandler(logging.NullHandler())
+_HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+
+def warn(sentence: str) -> None:
+    """Log a sentence at the level INFO, and issue it as a `DualpixWarning` that points at the caller's line."""
+    sentence = printable(sentence)
+    LOG.info("warning: %s", sentence)
+    level, frame = 1, sys._getframe()  # the first function outside this package
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, DualpixWarning, stacklevel=level)
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def depth(
       dualpix depth out.tiff -o depth.exr --exif photo.jpg --focus-distance 1.2
     """
     from ..io import OutputSet, check_confidence_path
+    from ..io.recorded import assumptions
     from ..io.sidecar import sidecar_path, to_json
     from ..look import Look, file_and_notes
 
@@ -122,7 +123,7 @@ def depth(
         if uncertainty is not None and found is not None:
             files.write(uncertainty, _uncertainty(uncertainty, found))
         files.write(outputs["sidecar"], to_json(record).encode())
-    report(record, _summary, as_json, quiet, warnings)
+    report(record, _summary, as_json, quiet, [*assumptions(map), *warnings])
 
 
 def _check_options(relative: bool, confidence: str | None, uncertainty: str | None, numbers: dict[str, Any]) -> None:

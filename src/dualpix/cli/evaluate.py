@@ -204,7 +204,7 @@ def _score_map(
 ) -> None:
     from ..evaluation.scores import evaluate as score
     from ..evaluation.scores import score_lines
-    from ..evaluation.truth import assumed_kitti
+    from ..io.recorded import assumed_kitti
 
     scores = score(est, gt, protocol, mask, confidence, crop, truth_kind)
     if truth_kind is None and assumed_kitti(gt):

@@ -40,7 +40,7 @@ def mask(map: str, output: str, low: float, high: float, soft: float, force: boo
     """
     from ..io import OutputSet, encode_png
     from ..io.formats import check_suffix, encode_mask
-    from ..io.recorded import read_recorded
+    from ..io.recorded import assumptions, read_recorded
     from ..io.sidecar import read_sidecar, sidecar_path
     from ..render.mask import SUFFIXES, depth_mask
 
@@ -53,6 +53,8 @@ def mask(map: str, output: str, low: float, high: float, soft: float, force: boo
         files.write(output, encode_png(alpha) if suffix == ".png" else encode_mask(output, alpha))
     if stale is not None:
         os.remove(stale)
+    for warning in assumptions(map):
+        say(f"warning: {warning}", err=True)
     if not quiet:
         inside = f"{100 * alpha.mean():.1f} % inside {low:g} to {high:g}, in {NUMBERS[unit]}"
         hint = "" if alpha.any() else f"; the map {_range(values)}"

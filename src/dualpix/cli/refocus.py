@@ -155,12 +155,12 @@ def _check_order(photo: str, map: str) -> None:
     from ..errors import InputError
     from ..io import probe
     from ..io.one_file import kind_of
-    from ..io.sidecar import read_sidecar
+    from ..io.sidecar import read_record
 
     if kind_of(photo) != "picture" or kind_of(map) != "picture":
         return
     first, second = probe(photo), probe(map)
-    is_map = first.format in ("PFM", "NPY", "OpenEXR") or read_sidecar(photo) is not None
+    is_map = first.format in ("PFM", "NPY", "OpenEXR") or read_record(photo) is not None
     if first.channels == 1 and (is_map or (first.dtype == "float32" and second.channels == 3)):
         raise InputError(f"{photo}: is a map, but PHOTO comes first: give the photo, then its map")
 
@@ -168,13 +168,14 @@ def _check_order(photo: str, map: str) -> None:
 def _doubts(found: FocusMap, largest: float) -> list[str]:
     """What speaks against the map; refuse one that blurs nothing."""
     from ..errors import InputError
-    from ..io.sidecar import read_sidecar
+    from ..io.recorded import assumptions
+    from ..io.sidecar import read_record
 
     low, high = float(found.d.min()), float(found.d.max())
     if low == high:
         raise InputError(f"{found.name}: is {low:.4g} everywhere, so it blurs nothing: give a map by dualpix disparity")
-    doubts = []
-    if low == 0 and high <= 1 and read_sidecar(found.name) is None:
+    doubts = assumptions(found.name)
+    if low == 0 and high <= 1 and read_record(found.name) is None:
         doubts.append(f"{found.name}: has values from 0 to {high:.4g} only: check that it is no mask and no confidence")
     if largest < _HARDLY:
         doubts.append(f"the largest disc has {largest:.2g} px, so hardly anything changes: give a larger --aperture")

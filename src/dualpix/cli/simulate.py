@@ -45,6 +45,7 @@ def simulate(
     from ..camera.optics import HALF_DISC, parse_optics
     from ..camera.simulation import simulate as render
     from ..io import OutputSet, encode_map, encode_png, output_folder, read_image, read_map
+    from ..io.recorded import assumptions
     from ..io.sidecar import describe, map_record, sidecar_path, to_json
 
     left, right, truth = (os.path.join(output, name) for name in ("left.png", "right.png", "disparity.tiff"))
@@ -66,4 +67,6 @@ def simulate(
             "simulation": {**sensor, "seed": seed, "optics": lens.record()},
         }
         files.write(sidecar, to_json(record).encode())
+    for warning in assumptions(disparity):
+        say(f"warning: {warning}", err=True)
     say(f"{output}: left.png, right.png, disparity.tiff, {describe(record['disparity'])} px")

@@ -16,7 +16,7 @@ from ..camera.lens import NO_LENS
 from ..errors import OutputError
 from ..io import OutputSet
 from ..io.atomic import is_inside, writing
-from ..io.sidecar import SIGN, statistics, to_json
+from ..io.sidecar import CLIP, SIGN, statistics, to_json
 from ..io.video import join
 from ..method.result import Result
 from ..method.sequence import Sequence
@@ -25,7 +25,7 @@ from ..run import Progress, Step
 from ..version import version
 from .parts import Parts
 from .source import Clip
-from .target import RECORD, Grey, SegmentWriter, Target, extent, grey_of, metadata, part
+from .target import Grey, SegmentWriter, Target, extent, grey_of, metadata, part
 
 SEGMENT = 48  # frames; a multiple of the block of two_sided, so that segments can be solved one by one
 RATE = Fraction(25)  # frames a second, if the input does not tell
@@ -262,7 +262,7 @@ def _put_in_place(order: Order, parts: Parts, records: list[dict[str, Any]], rec
     if target.preview:
         join(segments("preview"), target.preview)
     if target.is_video:
-        _put_file(os.path.join(parts.path, RECORD), target.sidecar, data)
+        _put_file(os.path.join(parts.path, CLIP), target.sidecar, data)
         join(segments("map"), target.path, metadata(_grey(records, target)))
     else:
         _put_frames(os.path.join(parts.path, "frames"), target, data)
@@ -281,7 +281,7 @@ def _put_frames(frames: str, target: Target, record: bytes) -> None:
     if not os.path.isdir(frames):  # it is the output already
         return
     with writing(target.path):
-        with open(os.path.join(frames, RECORD), "wb") as file:
+        with open(os.path.join(frames, CLIP), "wb") as file:
             file.write(record)
         if os.path.isdir(target.path):
             os.rename(target.path, f"{frames}.old")

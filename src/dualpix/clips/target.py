@@ -14,13 +14,13 @@ from ..io.atomic import writing
 from ..io.images import encode_png
 from ..io.maps import encode_map
 from ..io.previews import preview
+from ..io.sidecar import CLIP, frame_name
 from ..io.video import GREY_BITS, PREVIEW_SUFFIXES, TAG, VideoWriter, check_pyav
 from ..types import Map
 
 FRAMES, VIDEOS = ("tiff", "png"), tuple(GREY_BITS)
 FORMATS = FRAMES + VIDEOS
 VIDEO_SUFFIX = ".mkv"
-RECORD = "clip.json"  # the sidecar inside a folder of frames
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,7 @@ class Target:
     @property
     def sidecar(self) -> str:
         """The JSON file that says what the numbers mean."""
-        return os.path.splitext(self.path)[0] + ".json" if self.is_video else os.path.join(self.path, RECORD)
-
-    def frame_name(self, number: int) -> str:
-        """The name of a frame in the folder, counted from 1."""
-        return f"frame_{number + 1:06d}.{'tiff' if self.format == 'tiff' else 'png'}"
+        return os.path.splitext(self.path)[0] + ".json" if self.is_video else os.path.join(self.path, CLIP)
 
 
 def target_of(path: str, format: str | None, preview: str | None) -> Target:
@@ -201,7 +197,7 @@ class SegmentWriter:
         if target.is_video:
             self._videos["map"].add(grey.codes(d))
         else:
-            path = os.path.join(self._folder, "frames", target.frame_name(self._number))
+            path = os.path.join(self._folder, "frames", frame_name(self._number, target.format))
             data = encode_map(path, d) if target.format == "tiff" else encode_png(grey.codes(d))
             with open(path, "wb") as file:
                 file.write(data)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import InputError, ParameterError
 from ..io import probe, read_map
+from ..io.sidecar import read_record
 from ..types import Map, same_size
 from .metrics import affine_invariant, bad_pixels
 from .truth import in_pixels as kind_in_pixels
@@ -74,8 +75,9 @@ def score_lines(scores: dict[str, Any]) -> str:
 def _read_truth(path: str, kind: str | None) -> tuple[Map, bool]:
     """The ground truth, and whether it is in pixels. Plain integers are a relative depth, scaled to 0..1."""
     info = probe(path)
-    if kind is not None:
-        truth = read_truth(Path(path), kind_of(Path(path), kind), max(info.width, info.height))
+    if kind is not None or read_record(path) is not None:
+        kind = kind_of(Path(path), kind)
+        truth = read_truth(Path(path), kind, max(info.width, info.height))
         return (truth, True) if kind_in_pixels(kind) else (unit_range(truth), False)
     values = read_map(path)
     if info.dtype not in ("uint8", "uint16") or (info.format, info.dtype) == ("PNG", "uint16"):

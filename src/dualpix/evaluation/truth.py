@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..io import probe, read_image, read_map
 from ..io.layers import METRES, PIXELS, RELATIVE
 from ..io.recorded import UNIT_NAMES, read_recorded, unit_of
-from ..io.sidecar import read_sidecar
+from ..io.sidecar import read_record
 from ..params import unknown_name
 from ..types import Map
 from .dataset_names import TRUTH_KINDS as KINDS
@@ -36,7 +36,7 @@ def kind_of(path: Path, named: str | None) -> str:
     """
     if named is not None and named not in KINDS:
         raise InputError(unknown_name("truth kind", named, KINDS))
-    sidecar = read_sidecar(path)
+    sidecar = read_record(path)
     if sidecar is not None:
         unit = unit_of(sidecar)
         if named is not None and named not in _KINDS_OF_UNITS[unit]:
@@ -99,12 +99,6 @@ def read_truth(path: Path, kind: str, length: int) -> Map:
     return values
 
 
-def assumed_kitti(path: str | Path) -> bool:
-    """Whether the file is a 16-bit PNG that nothing says to be disparities."""
-    info = probe(path)
-    return (info.format, info.dtype) == ("PNG", "uint16") and read_sidecar(path) is None
-
-
 def unit_range(values: Map) -> Map:
     """The map stretched to 0..1 over its known pixels."""
     known = values[np.isfinite(values)]
@@ -125,7 +119,7 @@ def read_mask(path: str | Path) -> NDArray[np.bool_]:
 
 def _stored(path: Path, kind: str) -> tuple[Map, bool]:
     """The values of the file, and whether they are millimetres."""
-    if read_sidecar(path) is not None:
+    if read_record(path) is not None:
         return read_recorded(path)[0], False
     info = probe(path)
     whole = not info.dtype.startswith("float")

@@ -6,9 +6,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .atomic import OutputSet, output_folder
     from .images import ImageInfo, Pair, as_image, encode_png, load_image, load_stored, probe, read_image
-    from .maps import check_confidence_path, check_map_path, encode_map, read_map, write_map
+    from .maps import check_confidence_path, check_map_path, encode_map, write_map
     from .pairs import read_one, read_pair
     from .previews import check_preview_path, encode_preview, preview, write_preview
+    from .recorded import read_map
 
 # Names are imported on first use: a map of two PNG files needs few of these modules.
 _HOMES = {
@@ -28,7 +29,7 @@ _HOMES = {
     "preview": "previews",
     "probe": "images",
     "read_image": "images",
-    "read_map": "maps",
+    "read_map": "recorded",
     "read_one": "pairs",
     "read_pair": "pairs",
     "write_map": "maps",

@@ -9,8 +9,7 @@ from ..types import Map
 from . import _dynamic_depth
 from ._reader import ImageInfo, file_bytes
 from .layers import finite_range
-from .maps import read_map
-from .recorded import read_recorded, unit_of
+from .recorded import read_map, read_recorded, unit_of
 
 
 def map_values(path: str, found: ImageInfo, sidecar: dict[str, Any] | None) -> dict[str, Any]:

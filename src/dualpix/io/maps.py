@@ -14,7 +14,7 @@ from ._reader import read
 from .atomic import OutputSet, output_path
 from .layers import PIXELS, Layers, Origin, check_confidence
 
-__all__ = ["check_confidence_path", "check_map_path", "encode_map", "read_map", "write_map"]
+__all__ = ["check_confidence_path", "check_map_path", "encode_map", "stored_map", "write_map"]
 
 
 def write_map(
@@ -83,23 +83,8 @@ def write_map(
         outputs.write(path, data)
 
 
-def read_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
-    """Read a map or ground truth as stored. It is never turned by an EXIF orientation.
-
-    Parameters
-    ----------
-    path
-        PFM, NPY, OpenEXR, TIFF, PNG, JPEG, PGM or PPM. The content gives the format, not the suffix. A 16-bit PNG is
-        KITTI (value/256, 0 is invalid), as `write_map` writes it; `read_image` gives its plain codes. All other
-        integers are taken as they are. An RGB file must be grey.
-    keep_infinite
-        Keep infinity, which is a depth that is too far to tell. Else it becomes NaN.
-
-    Returns
-    -------
-    ndarray
-        HxW float32, NaN where invalid. Infinity is Middlebury's mark for unknown and becomes NaN.
-    """
+def stored_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
+    """Read a map by its content alone; see `dualpix.read_map`, which also knows sidecars."""
     info, stored = read(path, MAP_FORMATS)
     if stored.ndim == 3:
         if (stored != stored[..., :1]).any():

@@ -13,6 +13,8 @@ from ..version import version
 if TYPE_CHECKING:
     from ..types import Map, StrPath
 
+CLIP = "clip.json"  # the sidecar of all frames in a folder of ``dualpix video``
+
 SIGN = {  # by axis, and whether turning the picture has reversed it
     ("x", False): "d = x_left - x_right: left(x, y) matches right(x - d, y), larger is nearer",
     ("y", False): "d = y_left - y_right: left(x, y) matches right(x, y - d), larger is nearer",
@@ -72,6 +74,16 @@ def read_sidecar(path: StrPath) -> dict[str, Any] | None:
     return record if record.get("map") == os.path.basename(path) else None
 
 
+def read_record(path: StrPath) -> dict[str, Any] | None:
+    """Return what is known of a map: the content of its sidecar, or of that of its clip, or None if it has neither."""
+    return read_sidecar(path) or _frame_record(path)
+
+
+def frame_name(number: int, kind: str) -> str:
+    """Return the name of a frame of a clip, counted from 0; `kind` is "tiff" or "png"."""
+    return f"frame_{number + 1:06d}.{kind}"
+
+
 def statistics(values: Map) -> dict[str, Any]:
     """Return the smallest and largest value, and the number of NaN. A map of NaN has NaN for both."""
     import numpy as np
@@ -94,15 +106,25 @@ def to_json(record: dict[str, Any]) -> str:
     return json.dumps(_without_nan(record), indent=2, allow_nan=False)
 
 
-def _read(path: str) -> dict[str, Any]:
-    """Return the content of a sidecar of any map; empty if the file is missing or something else."""
+def _frame_record(path: StrPath) -> dict[str, Any] | None:
+    """Return the record of the clip of which the map is a frame, with the entries of a single map; else None."""
+    folder, name = os.path.split(path)
+    clip = _read(os.path.join(folder, CLIP), "clip")
+    count, kind = clip.get("frames"), clip.get("format")
+    digits = "".join(filter(str.isdecimal, name)) or "0"
+    ours = isinstance(count, int) and 1 <= int(digits) <= count and name == frame_name(int(digits) - 1, str(kind))
+    return clip | {"map": name} | ({"png": "grey"} if kind == "png" else {}) if ours else None
+
+
+def _read(path: str, what: str = "map") -> dict[str, Any]:
+    """Return the content of a sidecar of any map, or "clip"; empty if the file is missing or something else."""
     if not os.path.isfile(path):
         return {}
     try:
         record = parse_json(read_text(path))
     except (OSError, ValueError):
         return {}
-    ours = isinstance(record, dict) and "dualpix" in record and isinstance(record.get("map"), str)
+    ours = isinstance(record, dict) and "dualpix" in record and isinstance(record.get(what), str)
     return record if ours else {}
 
 

@@ -14,8 +14,9 @@ from .. import _core
 from ..errors import InputError
 from ..filters.common import as_map
 from ..io.photos import load_photo
+from ..io.recorded import assumptions
 from ..params.rules import Choice, Real, Rule, check
-from ..run import thread_count
+from ..run import thread_count, warn
 from ..types import Image, Map, StrPath, same_size
 from .metres import filled, read_focus_map
 from .openings import SHAPES, openings
@@ -77,6 +78,8 @@ def refocus(
     image = load_photo(photo, "photo", linear)
     if isinstance(disparity, (str, os.PathLike)):
         d = read_focus_map(disparity).d
+        for sentence in assumptions(disparity):
+            warn(sentence)
     else:
         d = filled(as_map("disparity", disparity), "disparity")
     same_size(("photo", image.shape), ("disparity", d.shape))

@@ -15,11 +15,12 @@ import numpy as np
 from ...batches.manifest import SUFFIXES, cell_text, read_rows
 from ...errors import InputError, ParameterError
 from ...io import read_pair
+from ...io.recorded import assumed_kitti
 from ...params import unknown_name
 from ...types import Map, same_size
 from ..metrics import pixel_errors
 from ..outcomes import Scene, Scores
-from ..truth import assumed_kitti, in_pixels, kind_of, read_mask, read_truth, unit_range
+from ..truth import in_pixels, kind_of, read_mask, read_truth, unit_range
 from .layout import Layout, affine_scores, numbers
 
 TABLES = ("scenes.csv", "scenes.jsonl")  # looked for in a folder that nothing else describes
