@@ -180,9 +180,9 @@ def test_save_keeps_existing_files(folder, result):
         ("left.tiff", {"preview": "left.png"}, "left.png"),
         ("d.xyz", {}, "suffix"),
         ("d.png", {}, "cannot hold negative numbers"),
-        ("d.tiff", {"photo": "left.png"}, "the option photo is for"),
+        ("d.tiff", {"photo": "left.png"}, "photo= is for"),
         ("d.tiff", {"preview": "p.jpg"}, "a preview is a PNG file"),
-        ("d.tiff", {"png": "grey"}, "the option png is for .png files"),
+        ("d.tiff", {"png": "grey"}, "png= is for .png files"),
         ("nowhere/d.tiff", {}, "nowhere"),
         (3, {}, "path must be a path, not int: give the name of a file"),
         (b"d.tiff", {}, "path must be a path, not bytes"),
@@ -205,7 +205,7 @@ def test_a_map_needs_a_path():
 
 
 def test_a_result_of_arrays_takes_its_photo_from_the_caller(folder, result, views):
-    with pytest.raises(OutputError, match="give the photo too"):
+    with pytest.raises(OutputError, match="give it as photo= too"):
         result.save("d.jpg")
     result.save("d.jpg", photo=views[0])
     result.save("e.jpg", photo="left.png")
