@@ -464,7 +464,7 @@ def test_a_manifest_that_is_no_text_is_refused(tmp_path, data, says):
         ({"mem_limit": -1}, ParameterError, "mem_limit must be"),
         ({"format": "gif"}, ParameterError, "format must be"),
         ({"format": "png"}, OutputError, "cannot hold negative numbers"),
-        ({"format": "tiff", "png": "grey"}, OutputError, "png is for .png files"),
+        ({"format": "tiff", "png": "grey"}, OutputError, "png= is for .png files"),
         ({"calibration": "none.json"}, InputError, "none.json"),
     ],
 )
