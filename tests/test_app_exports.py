@@ -235,7 +235,7 @@ def test_metres_are_refused_as_by_the_command(app, plain, body, words):
         ({"what": "map", "suffix": ".exe"}, "suffix must be one of"),
         ({"what": "map", "suffix": "/../../x.tiff"}, "suffix must be one of"),
         ({"what": "map", "suffix": ".png"}, "cannot hold negative numbers"),
-        ({"what": "map", "suffix": ".tiff", "options": {"png": "grey"}}, "png is for .png files"),
+        ({"what": "map", "suffix": ".tiff", "options": {"png": "grey"}}, "png= is for .png files"),
         ({"what": "map", "suffix": ".tiff", "options": {"photo": "/etc/passwd"}}, "option photo is not known"),
         ({"what": "refocus", "suffix": ".png", "look": {}}, "aperture must be a number"),
         ({"what": "refocus", "suffix": ".png", "look": {"aperture": 2}}, "focus_disparity must be a number"),

@@ -17,6 +17,7 @@ from dualpix.app.opening import find, name_of
 from dualpix.app.session import Session
 from dualpix.app.start import make_server
 from dualpix.app.uploads import Limits, clean_name
+from dualpix.cli.say import in_options
 from dualpix.io import encode_png
 from dualpix.io.private import PREFIX, PrivateFolder
 
@@ -297,7 +298,7 @@ def test_a_broken_file_gives_the_sentence_of_the_command(app, call, tmp_path, mo
     code, _, err = call("disparity", "shot.png", "-o", "out.tiff")
     assert code == 2
     run = app.wait(app.drop([("files", "shot.png", content)])["run"], ["failed"])
-    assert f"error: {run['error']}\n" == err
+    assert f"error: {in_options(run['error'])}\n" == err
     status, _, data = app.ask("GET", f"api/runs/{run['id']}/disparity")
     assert (status, json.loads(data)["error"]) == (400, run["error"])
     assert app.ask("GET", f"api/shots/{run['shot']}/photo")[0] == (200 if kind == "one picture" else 400)

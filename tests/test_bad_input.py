@@ -237,7 +237,10 @@ def test_unknown_or_wrong_parameter(refused, options, names, says):
     [
         (("disparity",), "LEFT"),
         (("disparity", "left.png"), "--output"),
-        (("disparity", "left.png", "-o", "out.tiff"), "or the layout, side-by-side or top-bottom, if"),
+        (
+            ("disparity", "left.png", "-o", "out.tiff"),
+            "or, if it holds both, --layout side-by-side or --layout top-bottom",
+        ),
         (("disparity", "left.png", "right.png"), "--output"),
         ((*match(), "more"), "more"),
         ((*match(), "--filtr", "none"), "--filtr"),
@@ -393,7 +396,7 @@ def test_kitti_png_is_refused_before_anything_is_read(refused, monkeypatch, opti
     message = refused(*match("missing.png", "missing.png", "out.png"), *options, names="out.png")
     assert "negative" in message
     assert "signed" in message
-    assert all(way in message for way in (".tif", ".pfm", ".npy", "the option png to grey", "a range from 0 on"))
+    assert all(way in message for way in (".tif", ".pfm", ".npy", "--png grey", "a range from 0 on"))
 
 
 @pytest.mark.parametrize(

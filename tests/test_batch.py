@@ -425,6 +425,12 @@ def test_rows_of_a_manifest_have_options_of_their_own(photos, tmp_path):
             "m.csv, line 1: unknown column 'windwo': did you mean window? the columns ",
         ),
         ("m.csv", "left,window\na,many\n", "m.csv, line 2: parameter window must be "),
+        (
+            "m.csv",
+            "left,range\na,-4 4\n",
+            "m.csv, line 2: parameter range must be auto or min and max, min < max, each a number from -100000 to "
+            "100000, not '-4 4': write -4,4",
+        ),
         ("m.csv", "left,preset\na,best\n", "m.csv, line 2: unknown preset 'best'"),
         ("m.csv", "left,axis\na,z\n", "m.csv, line 2: axis must be x or y, not 'z'"),
         ("m.csv", "left,name\na,.\n", "m.csv, line 2: name '.' must be a path below the output folder"),
@@ -459,7 +465,7 @@ def test_a_manifest_that_is_no_text_is_refused(tmp_path, data, says):
         ({"mem_limit": -1}, ParameterError, "mem_limit must be"),
         ({"format": "gif"}, ParameterError, "format must be"),
         ({"format": "png"}, OutputError, "cannot hold negative numbers"),
-        ({"format": "tiff", "png": "grey"}, OutputError, "png is for .png files"),
+        ({"format": "tiff", "png": "grey"}, OutputError, "png= is for .png files"),
         ({"calibration": "none.json"}, InputError, "none.json"),
     ],
 )

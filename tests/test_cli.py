@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import cv2
@@ -18,6 +19,7 @@ import dualpix
 from conftest import textured_pair
 from dualpix import cli, metrics
 from dualpix.camera.optics import Pupil
+from dualpix.cli import signals
 from dualpix.cli.main import COMMANDS
 from dualpix.cli.progress import progress_bar
 from dualpix.cli.say import in_options
@@ -325,6 +327,30 @@ def test_failing_at_the_last_step_changes_nothing(call, folder, monkeypatch):
     assert err.startswith("error: internal: RuntimeError: no paint")
     assert names(folder) == {"out.tiff"}
     assert (folder / "out.tiff").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("work", "args"),
+    [
+        ("cli.batch._run", ("batch", "*.png", "-o", "maps", "--layout", "side-by-side")),
+        ("mosaic.api.make", ("tiles", "left.png", "right.png", "-o", "a.tiff")),
+        ("clips.api.make_clip", ("video", "lefts", "rights", "-o", "a")),
+    ],
+)
+def test_an_interrupted_command_that_can_go_on_says_so(call, folder, monkeypatch, work, args):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    for side in ("left", "right"):
+        (folder / f"{side}s").mkdir()
+        (folder / f"{side}s" / "0001.png").write_bytes((folder / f"{side}.png").read_bytes())
+    module, _, name = work.rpartition(".")
+    monkeypatch.setattr(import_module(f"dualpix.{module}"), name, interrupt)
+    monkeypatch.setattr(signals, "_told", [])
+    assert call(*args) == (130, "", "error: interrupted: start it again to go on\n")
+    monkeypatch.setattr(pipeline, "disparity", interrupt)
+    monkeypatch.setattr(signals, "_told", [])
+    assert call(*MATCH)[::2] == (130, "error: interrupted\n")
 
 
 @pytest.mark.parametrize(
@@ -779,6 +805,8 @@ def test_a_filter_that_overshoots_the_range_does_not_spoil_a_kitti_png(folder, s
         ("that mem_limit= allows: or another mem_limit=", "that --mem-limit allows: or another --mem-limit"),
         ("give scene_kind=depth and scene_area=centre", "give --scene-kind depth and --scene-area centre"),
         ("jobs= is for this machine", "--jobs is for this machine"),
+        ("near= is for grey levels: give png=grey too", "--near is for grey levels: give --png grey too"),
+        ("a .jpg: give it as photo= too, fov= is", "a .jpg: give it as --photo too, --fov is"),
         ("leave out linear=True", "leave out --linear"),
         ("give layout=side-by-side or top-bottom", "give --layout side-by-side or top-bottom"),
         ("/home/left=1/force=True.png: no such file", "/home/left=1/force=True.png: no such file"),

@@ -383,18 +383,18 @@ def test_points_of_metres_from_the_sensor_are_seen_from_the_lens():
 @pytest.mark.parametrize(
     ("suffix", "options", "says"),
     [
-        (".jpg", {}, "give the photo too"),
+        (".jpg", {}, "give it as photo= too"),
         (".jpg", {"photo": "p.png"}, "p.png: no such file"),
         (".jpg", {"photo": np.zeros((35, 50, 2), np.uint8)}, "photo: is an array of shape"),
         (".ply", {"photo": np.full((35, 50, 3), -1)}, "photo: "),
         (".jpg", {"photo": PHOTO * 1.0}, "photo: "),
         (".jpg", {"photo": PHOTO, "confidence": 1}, "the confidence has shape ()"),
         (".jpg", {"photo": PHOTO, "confidence": 2 * SURE}, "a confidence is from 0 to 1"),
-        (".tiff", {"png": "grey"}, "the option png is for"),
-        (".exr", {"near": "white"}, "the option near is for"),
+        (".tiff", {"png": "grey"}, "png= is for"),
+        (".exr", {"near": "white"}, "near= is for"),
         (".png", {"png": "mm"}, "metres"),
         (".png", {"png": "kitti", "unit": "m"}, "disparities"),
-        (".png", {"near": "white"}, "set the option png to grey"),
+        (".png", {"near": "white"}, "near= is for grey levels: give png=grey too"),
         (".png", {"png": "gray"}, "png must be one of"),
         (".png", {"unit": "feet"}, "unit must be one of"),
         (".ply", {"fov": 0}, "between 0 and 180"),
@@ -458,12 +458,12 @@ def test_grey_of_a_signed_map_and_its_sidecar(folder):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("-o", "out.png"), "set the option png to grey"),
+        (("-o", "out.png"), "give --png grey or a range from 0 on"),
         (("-o", "out.png", "--png", "mm"), "metres"),
         (("-o", "out.ply", "--photo", "missing.png"), "missing.png: no such file"),
         (("-o", "out.ply", "--photo", "small.png"), "small.png is 80x20"),
-        (("-o", "small.png", "--png", "grey", "--photo", "small.png"), "the option photo is for"),
-        (("-o", "out.tiff", "--fov", "50"), "the option fov is for"),
+        (("-o", "small.png", "--png", "grey", "--photo", "small.png"), "--photo is for"),
+        (("-o", "out.tiff", "--fov", "50"), "--fov is for"),
     ],
 )
 def test_disparity_refuses(folder, capfd, options, says):

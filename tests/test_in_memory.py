@@ -132,7 +132,7 @@ def test_arrays_on_a_device_are_copied_if_they_can_be():
     ("given", "said"),
     [
         (None, "is None: give a path, an array, or the bytes of an image file"),
-        (3, "is a int: give a path"),
+        (3, "is an int: give a path"),
         ({"a": 1}, "is a dict: give a path"),
         (HasDLPack(GREY, 2, can_copy=False), r"HasDLPack of shape (12, 17) and type uint8 in the memory of a GPU"),
         (HasDLPack(GREY, 2, can_copy=False), "copy it to the CPU first, such as by .cpu() or .get()"),

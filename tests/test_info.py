@@ -99,3 +99,26 @@ def test_sidecars(call, folder):
         f"z.json: sidecar of z.tiff, 80x60, depth in metres, {BY}",
         f"views/split.json: the views of both.png, 30x20, {BY}",
     ]
+
+
+def test_the_records_of_videos_and_batches(call, folder):
+    (folder / "v.json").write_text(
+        '{"dualpix": "1", "clip": "v.mkv", "frames": 5, "width": 80, "height": 60, "calibration": null}'
+    )
+    (folder / "batch.json").write_text('{"dualpix": "1", "batch": {"inputs": [], "options": {}}}')
+    code, out, _ = call("info", "v.json", "batch.json")
+    assert code == 0
+    assert out.splitlines() == [
+        "v.json: sidecar of the video v.mkv, 5 frames of 80x60, by dualpix 1",
+        "batch.json: record of a batch, by dualpix 1; results.jsonl lists its shots",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "what"),
+    [("map", "the sidecar of a map"), ("clip", "the sidecar of a video"), ("batch", "the record of a batch")],
+)
+def test_other_json_files_are_no_calibrations(folder, key, what):
+    (folder / "a.json").write_text(json.dumps({"dualpix": "1", key: "x", "calibration": None}))
+    with pytest.raises(dualpix.InputError, match=f"calibration a.json: is {what}, not a calibration"):
+        dualpix.read_calibration("a.json")

@@ -135,7 +135,7 @@ BAD = {
     "plain": (
         by_opencv(".png", LEFT),
         {},
-        r"is one picture: give the other view too, or the layout, side-by-side or top",
+        r"is one picture: give the other view too or, if it holds both, layout=side-by-side or layout=top-bottom$",
     ),
     "odd": (by_opencv(".png", LEFT[:, :79]), {"layout": "side-by-side"}, r"its width, 79, is odd and cannot be halved"),
     "no image": (b"nothing of the kind", {}, r"is in none of the formats read here"),
@@ -144,7 +144,7 @@ BAD = {
     "three pages": (pages(LEFT, LEFT, LEFT), {}, r"holds 3 images"),
     "pages of two sizes": (pages(LEFT, LEFT[1:]), {}, r"holds 2 images"),
     "pages cut short": (pages(LEFT, RIGHT)[:-9], {}, r"is (cut short|a damaged TIFF)"),
-    "an mpo with a layout": (mpo(LEFT, RIGHT), {"layout": "top-bottom"}, r"is an MPO, .*: leave out the layout"),
+    "an mpo with a layout": (mpo(LEFT, RIGHT), {"layout": "top-bottom"}, r"is an MPO, .*: leave out layout=$"),
 }
 
 
@@ -159,7 +159,7 @@ def test_files_without_two_views(tmp_path, case):
 def test_arguments_that_do_not_fit(tmp_path, call):
     with pytest.raises(InputError, match=r"^right is missing: give both views, or the path of one file with both$"):
         read_pair(LEFT)
-    with pytest.raises(ParameterError, match=r"^layout and first say how one file holds both views"):
+    with pytest.raises(ParameterError, match=r"^layout= and first= say how one file holds both views"):
         read_pair(LEFT, RIGHT, layout="side-by-side")
     path = save(tmp_path, by_opencv(".png", LEFT), "a.png")
     with pytest.raises(ParameterError, match=r"^layout must be side-by-side or top-bottom, not 'both'$"):

@@ -21,7 +21,7 @@ from PIL import Image
 
 import dualpix
 from conftest import textured_pair
-from dualpix import DualpixWarning, OutputError
+from dualpix import DualpixWarning, InputError, OutputError, ParameterError
 from dualpix.errors import DualpixError
 from dualpix.io import encode_png, preview, read_image, read_map
 from dualpix.method.plan import Plan
@@ -48,6 +48,88 @@ def folder(tmp_path, monkeypatch, views):
     for name, view in zip(("left.png", "right.png"), views, strict=True):
         Path(name).write_bytes(encode_png(view))
     return tmp_path
+
+
+# ---- arguments that cannot be used ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [True, 1, 3, None, b"d.tiff", 1.5])
+@pytest.mark.parametrize("read", [dualpix.read_map, dualpix.read_calibration, dualpix.read_capture, read_image])
+def test_what_is_no_path_is_refused_and_closes_nothing(read, given):
+    os.fstat(1)
+    with pytest.raises(InputError, match=f"^path must be a path, not {type(given).__name__}: give the name of a file$"):
+        read(given)
+    os.fstat(1)  # 1 is stdout: Python would take the number for an open file, and close it
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        dualpix.read_map,
+        dualpix.read_calibration,
+        dualpix.read_capture,
+        dualpix.read_pair,
+        lambda path: dualpix.batch(path, "maps"),
+        lambda path: dualpix.batch("shots", path),
+        lambda path: dualpix.write_map(path, np.zeros((2, 2), np.float32)),
+        lambda path: dualpix.tiles("left.png", "right.png", path),
+    ],
+)
+def test_a_path_with_a_zero_byte_is_refused(use):
+    with pytest.raises(DualpixError, match=r"^a\\x00\.tiff: the path holds a zero byte"):
+        use("a\0.tiff")
+
+
+@pytest.mark.parametrize(
+    "known", [[(1, 2), (3, 4)], [("a", "b", "c"), (1, 2, 3)], ["123"], "a", [None], 3, None, np.zeros((2, 2))]
+)
+def test_known_points_are_three_numbers_each(result, known):
+    with pytest.raises(
+        ParameterError, match=r"^known must be points \(x, y, metres\), such as \[\(320, 200, 1.5\)\], not"
+    ):
+        result.depth(known=known)
+
+
+def test_known_points_may_be_an_array(result):
+    with pytest.raises(InputError, match="the known point 1,2"):  # the map is flat
+        result.depth(known=np.array([[1, 2, 3], [4, 5, 6]]))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda left, right: dualpix.disparity(left, right, calibration=3), "calibration must be a path, not int"),
+        (lambda left, right: dualpix.Sequence(calibration=0), "calibration must be a path, not int"),
+        (lambda left, right: dualpix.disparity(3, right), "left: is an int: give a path"),
+        (lambda left, right: dualpix.batch(3, "maps"), "input 1 must be a path, not int"),
+        (lambda left, right: dualpix.batch([{"left": "left.png"}, b"x"], "maps"), "input 2 must be a path, not bytes"),
+        (lambda left, right: dualpix.batch("shots", 3), "output must be a path, not int"),
+        (lambda left, right: dualpix.batch("shots", "maps", calibration=3), "calibration must be a path, not int"),
+        (lambda left, right: dualpix.tiles(left, right, 3), "output must be a path, not int"),
+        (lambda left, right: dualpix.tiles(left, right, "d.tiff", confidence=3), "confidence must be a path, not int"),
+        (lambda left, right: dualpix.sequence(3), "pairs must be the frames of a clip, such as [(left, right)], not 3"),
+        (lambda left, right: dualpix.sequence("a.mp4"), "pairs must be the frames of a clip, such as [(left, right)]"),
+        (lambda left, right: dualpix.calibrate([3]), "white must be a list such as [(left, right)], not [3]"),
+        (lambda left, right: dualpix.calibrate(planes=("l", "r")), "planes must be a list such as [(left, right)]"),
+        (lambda left, right: dualpix.calibrate(planes=3), "planes must be a list such as [(left, right)], not 3"),
+        (
+            lambda left, right: dualpix.calibrate(scenes=[(left, right)]),
+            "scenes must be a list such as [(left, right, depth)]",
+        ),
+        (lambda left, right: dualpix.preset(None), "unknown preset None: the presets are auto,"),
+    ],
+)
+def test_arguments_of_the_wrong_type(folder, views, call, said):
+    with pytest.raises(DualpixError, match="^" + re.escape(said)):
+        call(*views)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"calibration": 3}, "calibration must be a path"), ({"exif": 3}, "exif must be a path")]
+)
+def test_depth_needs_paths(result, options, said):
+    with pytest.raises(InputError, match=f"^{said}, not int"):
+        result.depth(**options)
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -98,12 +180,13 @@ def test_save_keeps_existing_files(folder, result):
         ("left.tiff", {"preview": "left.png"}, "left.png"),
         ("d.xyz", {}, "suffix"),
         ("d.png", {}, "cannot hold negative numbers"),
-        ("d.tiff", {"photo": "left.png"}, "the option photo is for"),
+        ("d.tiff", {"photo": "left.png"}, "photo= is for"),
         ("d.tiff", {"preview": "p.jpg"}, "a preview is a PNG file"),
-        ("d.tiff", {"png": "grey"}, "the option png is for .png files"),
+        ("d.tiff", {"png": "grey"}, "png= is for .png files"),
         ("nowhere/d.tiff", {}, "nowhere"),
         (3, {}, "path must be a path, not int: give the name of a file"),
         (b"d.tiff", {}, "path must be a path, not bytes"),
+        ("a\0.tiff", {}, "a\\x00.tiff: the path holds a zero byte"),
         ("d.tiff", {"confidence": 3}, "confidence must be a path, not int"),
         ("d.tiff", {"preview": True}, "preview must be a path, not bool"),
     ],
@@ -122,7 +205,7 @@ def test_a_map_needs_a_path():
 
 
 def test_a_result_of_arrays_takes_its_photo_from_the_caller(folder, result, views):
-    with pytest.raises(OutputError, match="give the photo too"):
+    with pytest.raises(OutputError, match="give it as photo= too"):
         result.save("d.jpg")
     result.save("d.jpg", photo=views[0])
     result.save("e.jpg", photo="left.png")

@@ -472,7 +472,7 @@ def test_a_calibration_of_another_size(write):
 
 
 def test_a_raw_file_has_no_layout(write):
-    with pytest.raises(InputError, match=r"is a raw file, which holds two views by itself: leave out the layout$"):
+    with pytest.raises(InputError, match=r"is a raw file, which holds two views by itself: leave out layout=$"):
         read_pair(write(RAWS["plain.dng"]), layout="side-by-side")
     with pytest.raises(ParameterError, match=r"^first must be left or right, not 'up'$"):
         read_pair(write(RAWS["plain.dng"]), first="up")

@@ -79,6 +79,7 @@ def test_float_frames_are_the_maps_of_the_sequence(call, tmp_path, views):
     assert "7 frames of 64x48" in out
     names = [f"frame_{number:06d}.tiff" for number in range(1, 8)]
     assert sorted(os.listdir(tmp_path / "out")) == ["clip.json", *names]
+    assert "clip.json: sidecar of the video out, 7 frames of 64x48, by" in call("info", tmp_path / "out/clip.json")[1]
     found = [dualpix.read_map(tmp_path / "out" / name) for name in names]
     np.testing.assert_array_equal(found, maps_of(frames))
     record = json.loads((tmp_path / "out" / "clip.json").read_text())
@@ -383,7 +384,7 @@ def odd_videos(tmp_path_factory):
         (["left.mkv", "small.mkv"], "small.mkv is 60x48 but left.mkv is 64x48: give images of the same size"),
         (["left.mkv"], "left.mkv: is one video: say by --layout how it holds both views, or give two videos"),
         (["odd.mkv", "--layout", "side-by-side"], "odd.mkv: has 61 columns, which two views of the same size cannot"),
-        (["left.mkv", "left.mkv", "--layout", "top-bottom"], "layout and first say how one file holds both views"),
+        (["left.mkv", "left.mkv", "--layout", "top-bottom"], "--layout and --first say how one file holds both views"),
         (["left.mkv", "missing.mkv"], "missing.mkv: no such file: check the path"),
         (["left.mkv", "text.mkv"], "text.mkv: is no video that can be read (Invalid data found"),
         (["empty", "empty"], "empty: this folder holds no pictures"),

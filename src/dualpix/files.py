@@ -10,6 +10,8 @@ import stat
 from io import FileIO
 from typing import Any, overload
 
+from .errors import DualpixError, InputError
+
 StrPath = str | os.PathLike[str]
 
 LONGEST_TEXT = 2**26  # bytes of a text file
@@ -17,15 +19,35 @@ DEEPEST = 64  # lists and objects of JSON inside each other
 _BLOCK = 2**16  # bytes that are read at least
 
 
+def given_path(path: object, name: str, error: type[DualpixError] = InputError) -> str:
+    """A path that a user gave as the argument `name`, as text.
+
+    Numbers are refused here: Python would take them for open files, and close them. So True would close stdout.
+
+    Raises
+    ------
+    InputError or `error`
+        If it is no path, or holds a zero byte.
+    """
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise error(f"{name} must be a path, not {type(path).__name__}: give the name of a file")
+    if "\0" in text:
+        raise error(f"{text}: the path holds a zero byte, which no name of a file has: remove it")
+    return text
+
+
 def open_file(path: StrPath) -> FileIO:
     """Open an ordinary file.
 
     Raises
     ------
+    InputError
+        If it is no path.
     OSError
         If that fails, or the path is a pipe, a device or a folder.
     """
-    return FileIO(path, "rb", opener=_opener)
+    return FileIO(given_path(path, "path"), "rb", opener=_opener)
 
 
 def _opener(path: str, flags: int) -> int:

@@ -35,9 +35,9 @@ class Look(NamedTuple):
         given = self.photo is not None or self.picture is not None
         found = check_writable(path, unit, self.style, given or bool(default_photo))
         if given and not found.takes_photo:
-            raise OutputError(f"{path}: the option photo is for .exr, .jpg, .ply and .glb files: leave it out")
+            raise OutputError(f"{path}: photo= is for .exr, .jpg, .ply and .glb files: leave it out")
         if self.fov is not None and not path.lower().endswith((".ply", ".glb")):
-            raise OutputError(f"{path}: the option fov is for .ply and .glb files: leave it out")
+            raise OutputError(f"{path}: fov= is for .ply and .glb files: leave it out")
         if not found.takes_photo:
             return self
         if self.fov is not None and not 0 < self.fov < 180:
@@ -62,7 +62,7 @@ class Look(NamedTuple):
         if self.is_kitti(path) and not never_negative:
             raise OutputError(
                 f"{path}: a .png map (16-bit KITTI) cannot hold negative numbers, but dual-pixel disparities are "
-                "signed: write .tif, .pfm or .npy, set the option png to grey, or a range from 0 on"
+                "signed: write .tif, .pfm or .npy, or give png=grey or a range from 0 on"
             )
 
     def held(self, path: str, d: Map, searched: tuple[float, float], corrected: bool) -> Map:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from typing import Any
 
 from ..errors import InputError
+from ..files import given_path
 from ..io import urls
+from ..io.atomic import output_path
 from ..io.formats import SUFFIXES
 from ..method.memory import available
 from ..params import DEFAULT_PRESET, Params, resolve
@@ -98,7 +101,6 @@ def batch(
     DualpixError
         At once, if inputs, options or the output folder are not as they must be. Nothing is written then.
     """
-    several = [inputs] if isinstance(inputs, str | os.PathLike | Mapping) else inputs
     recipe = Recipe(
         preset=preset if isinstance(preset, str) else "",
         params=resolve(preset, overrides),
@@ -107,15 +109,15 @@ def batch(
         near=near,
         confidence=confidence,
         preview=preview,
-        calibration=None if calibration is None else os.fspath(calibration),
+        calibration=None if calibration is None else given_path(calibration, "calibration"),
         layout=layout,
         first=first,
         axis=axis,
         mask_occluded=mask_occluded,
     )
     return Batch(
-        several,
-        output,
+        _as_list(inputs),
+        output_path(output, "output"),
         recipe,
         jobs=jobs,
         threads=threads,
@@ -216,6 +218,12 @@ class Batch:
         needed = self._task(self._shots[0]).gigabytes()
         fit = cores if self._limit is None or not needed else int(self._limit / needed)
         return max(1, min(cores, len(self._shots), fit))
+
+
+def _as_list(inputs: Any) -> list[StrPath | Row]:
+    """One input or several. What cannot be any is refused later, when it is looked at."""
+    one = isinstance(inputs, str | bytes | os.PathLike | Mapping) or not isinstance(inputs, Iterable)
+    return [inputs] if one else list(inputs)
 
 
 def _described(given: StrPath | Row) -> str | dict[str, str]:

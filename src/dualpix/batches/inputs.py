@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InputError, OutputError
+from ..files import given_path
 from ..io import urls
 from ..io.captures import find_capture
 from ..io.one_file import kind_of
@@ -59,7 +60,7 @@ def find_shots(inputs: Sequence[StrPath | Row], layout: str | None = None, skip:
         if isinstance(each, Mapping):
             shots.append(shot_of(each, f"input {number}"))
             continue
-        path = urls.plain(each)
+        path = urls.plain(given_path(each, f"input {number}"))
         if path.lower().endswith(SUFFIXES) and not os.path.isdir(path):
             shots += read_manifest(path)
             continue

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,6 +89,8 @@ def calibrate(
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
     params, threads = resolve(preset, overrides), thread_count(threads)
+    white, planes = _tuples("white", white, "left, right"), _tuples("planes", planes, "left, right")
+    scenes = _tuples("scenes", scenes, "left, right, depth")
     _check_given(white, planes, scenes, black)
     _check_distances(planes, distances, focal_length)
     reading = _reading(scene_kind, scene_area, bool(scenes))
@@ -123,6 +126,18 @@ def calibrate(
 
 
 # ---- what was given --------------------------------------------------------------------------------------
+
+
+def _tuples(name: str, given: Iterable[Any], form: str) -> list[Any]:
+    """The captures of one kind. Refuse what is no list of tuples of that form."""
+    try:
+        captures = list(given)
+        if all(not isinstance(each, str | bytes) and len(each) == len(form.split()) for each in captures):
+            return captures
+    except TypeError:
+        pass
+    shown = " ".join(reprlib.repr(given).split())
+    raise InputError(f"{name} must be a list such as [({form})], not {shown}")
 
 
 def _check_given(white: Sequence[Any], planes: Sequence[Any], scenes: Sequence[Any], black: float) -> None:

@@ -11,6 +11,8 @@ from .lens import TERMS, VERSION, Calibration, Field, Plane, SceneFit, evaluate
 from .metric import Metric
 from .sheet import DARKEST, Values, White
 
+# Other .json files of dualpix, by a key that only they have.
+OTHERS = {"map": "the sidecar of a map", "clip": "the sidecar of a video", "batch": "the record of a batch"}
 FAINTEST = 0.1  # a gain below this share of the mean does not come from a lens
 
 
@@ -23,10 +25,11 @@ def read_calibration(path: StrPath) -> Calibration:
         If it cannot be read, is not a calibration, has another version, or is damaged.
     """
     record = _read_json(path)
-    if "dualpix" in record and "map" in record:
-        raise InputError(
-            f"calibration {path}: is the sidecar of a map, not a calibration: give a file that dualpix calibrate wrote"
-        )
+    for key, what in OTHERS.items():
+        if "dualpix" in record and key in record:
+            raise InputError(
+                f"calibration {path}: is {what}, not a calibration: give a file that dualpix calibrate wrote"
+            )
     if "calibration" not in record:
         raise InputError(f"calibration {path}: is not a calibration: give a file that dualpix calibrate wrote")
     if record["calibration"] != VERSION:

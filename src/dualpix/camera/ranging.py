@@ -1,12 +1,15 @@
 """Find the two numbers of `Metric`: from known distances, from the focus distance, or from EXIF."""
 
 import math
+import reprlib
 from collections.abc import Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import InputError, ParameterError
+from ..files import given_path
 from ..io.shot import Shot, read_shot
 from ..types import Map, StrPath
 from .field import robust_fit, scale
@@ -61,6 +64,7 @@ def metric_of(
     InputError
         If a file cannot be used, or the known points contradict the map.
     """
+    known = known_points(known)
     ways = {"calibration": calibration is not None, "known points": bool(known), "EXIF": exif is not None}
     chosen = [name for name, given in ways.items() if given]
     if len(chosen) > 1:
@@ -75,7 +79,7 @@ def metric_of(
             raise ParameterError("the calibration has its own focal length: leave focal-length out")
         return _calibrated(calibration, d.shape, focus_distance)
     if exif is not None:
-        return from_exif(read_shot(exif), d.shape, focus_distance, focal_length, str(exif))
+        return from_exif(read_shot(given_path(exif, "exif")), d.shape, focus_distance, focal_length, str(exif))
     points = [point_at(d, *each, sigma) for each in known]
     return from_points(points, focus_distance, f, source="known points")
 
@@ -88,6 +92,18 @@ def positive(name: str, value: float) -> float:
 
 
 # ---- known points ----------------------------------------------------------------------------------------
+
+
+def known_points(known: Sequence[Known]) -> list[Known]:
+    """Refuse what is no list of three numbers each."""
+    try:
+        points = [(x, y, distance) for x, y, distance in known]
+        if all(isinstance(number, Real) for point in points for number in point):
+            return points
+    except (TypeError, ValueError):
+        pass
+    shown = " ".join(reprlib.repr(known).split())
+    raise ParameterError(f"known must be points (x, y, metres), such as [(320, 200, 1.5)], not {shown}")
 
 
 def point_at(d: Map, x: float, y: float, distance: float, sigma: Map | None = None) -> Point:
@@ -244,7 +260,9 @@ def _line(X: np.ndarray, d: np.ndarray, error: float) -> tuple[np.ndarray, float
 
 def _calibrated(calibration: Calibration | StrPath, shape: tuple[int, ...], focus_distance: float | None) -> Metric:
     """The numbers in a calibration. Another focus distance changes z_focus, and a by the extension of the lens."""
-    lens = calibration if isinstance(calibration, Calibration) else read_calibration(calibration)
+    if not isinstance(calibration, Calibration):
+        calibration = read_calibration(given_path(calibration, "calibration"))
+    lens = calibration
     metric = lens.metric
     if metric is None:
         raise InputError(f"{lens.source}: has no distances: calibrate with two or more planes, each with its distance")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from . import signals
 from .options import (
     Command,
     check_camera,
@@ -111,6 +112,7 @@ def batch(
     whole = Batch(inputs, output, recipe, **place, force=force)
     if not whole.jobs and not quiet:
         say(f"{scheduler}: has no workers yet: start some with 'dask worker {scheduler}'", err=True)
+    signals.goes_on = True
     record = _run(whole, quiet)
     record = {"output": output, "jobs": whole.jobs, "threads": whole.threads, "left_out": whole.others, **record}
     for name, error in record["failed"].items():

@@ -20,8 +20,8 @@ def info(files: tuple[str, ...], as_json: bool) -> None:
     Prints the format and size of each FILE, and what it says about the shot: camera, lens, focal length, aperture and
     focus distance. For a raw file also its dual-pixel frames with their black and white. For a map also the smallest
     and largest value with their unit, and the .json file that tells how the map was made. For a .ply or .glb file the
-    number of points. For a video its frames, and what grey means in one of dualpix video. For a calibration, or the
-    .json file of a map or of dualpix split, what it holds.
+    number of points. For a video its frames, and what grey means in one of dualpix video. For a calibration, or a
+    .json file of a map, a video, a batch or dualpix split, what it holds.
 
     \b
     Example:

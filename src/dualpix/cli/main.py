@@ -126,6 +126,7 @@ def main(args: Sequence[str]) -> int:
 
     0 is done, 2 bad input or wrong usage, 128 + its number after a signal (130 is Ctrl-C), 1 anything else.
     """
+    signals.goes_on = False  # a command says so itself
     os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")  # our errors say what is wrong with a file
     try:
         return _invoke(args)

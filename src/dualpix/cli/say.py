@@ -8,8 +8,8 @@ from ..errors import printable
 
 # Keywords of Python, as errors and warnings name them: force=True, left=*/l.png, or scenes= without a value.
 _NAMES = (
-    "cache|first|force|grey|guide|jobs|layout|left|linear|mask|mem_limit|only|right|scene_area|scene_kind|scenes|threads|"
-    "truth|truth_kind"
+    "cache|first|force|fov|grey|guide|jobs|layout|left|linear|mask|mem_limit|near|only|photo|png|right|scene_area|"
+    "scene_kind|scenes|threads|truth|truth_kind"
 )
 _KEYWORDS = re.compile(rf"(?<!\S)({_NAMES})=(True\b|(?=[\s,]|$))?", re.MULTILINE)
 

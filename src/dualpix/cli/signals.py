@@ -16,6 +16,8 @@ from ..ending import SIGNALS, remove_leftovers
 
 PATIENCE = 0.5  # s for the exception to get through; libraries may work on without looking at signals
 
+goes_on = False  # whether the command keeps what is finished, so that the same command goes on
+
 _came: list[int] = []
 _telling = threading.Lock()  # held while the user is told
 _told: list[int] = []
@@ -50,7 +52,7 @@ def exit_code() -> int:
     if _telling.acquire(timeout=0.2):  # s; else nobody reads stderr
         if number not in _told:
             with suppress(OSError):
-                click.echo(f"error: {said}", err=True)
+                click.echo(f"error: {said}{': start it again to go on' * goes_on}", err=True)
             _told.append(number)
         _telling.release()
     return 128 + number

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from . import signals
 from .options import Command, file_path, output_option, report, report_options
 from .progress import progress_bar
 
@@ -102,6 +103,7 @@ def tiles(
         threads=threads,
         force=force,
     )
+    signals.goes_on = True
     with progress_bar(not quiet) as progress:
         record = make(request, progress)
     report(record, _summary, as_json, quiet, record["warnings"])

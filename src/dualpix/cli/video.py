@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from . import signals
 from .batch import duration
 from .options import (
     Command,
@@ -124,6 +125,7 @@ def video(
     sequence = Sequence(params, **others)
     sequence.filming.lens.check_camera(camera)
     order = Order(open_clip(left, right, layout, first), target, grey, rate, two_sided, name)
+    signals.goes_on = True
     with progress_bar(not quiet) as progress:
         record = make_clip(order, sequence, force, progress)
     report(record, _summary, as_json, quiet, record["warnings"])

@@ -111,7 +111,7 @@ def open_clip(left: str, right: str | None, layout: str | None, first: str | Non
         If an input cannot be read, or they differ in length, size or rate.
     """
     if right is not None and (layout is not None or first is not None):
-        raise ParameterError("layout and first say how one file holds both views: leave them out, or give one input")
+        raise ParameterError("layout= and first= say how one file holds both views: leave them out, or give one input")
     one = open_view(left)
     if right is None:
         if not one.files and layout is None:

@@ -91,11 +91,10 @@ def file_bytes(path: StrPath) -> FileBytes:
         if not os.fspath(path):
             raise InputError("path is empty: give the name of a file") from None
         raise InputError(f"{path}: no such file: check the path") from None
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+    except OSError as error:
         if os.path.isdir(path):
             raise InputError(f"{path}: is a folder: give a file in it") from None
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path}: cannot be read ({reason}): check the path and its permissions") from error
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path and its permissions") from error
     if not len(data):
         raise InputError(f"{path}: is empty: copy or export it again")
     return data

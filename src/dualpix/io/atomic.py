@@ -9,6 +9,7 @@ from types import TracebackType
 
 from ..ending import forget, remember, remove, uninterrupted
 from ..errors import OutputError
+from ..files import given_path
 from ..types import StrPath
 from .locks import try_lock
 from .parts import Part, name_beside, name_of_old, put_back, remove_dead, sync_folder
@@ -26,12 +27,9 @@ def output_path(path: object, name: str) -> str:
     Raises
     ------
     OutputError
-        If it is no path.
+        If it is no path, or holds a zero byte.
     """
-    text = os.fspath(path) if isinstance(path, os.PathLike) else path
-    if not isinstance(text, str):
-        raise OutputError(f"{name} must be a path, not {type(path).__name__}: give the name of a file")
-    return text
+    return given_path(path, name, OutputError)
 
 
 @contextmanager

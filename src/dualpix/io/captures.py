@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..files import read_text
+from ..files import given_path, read_text
 from ..opencv import opencv
 from ..types import Image, StrPath
 from .images import Pair, read_image, read_views
@@ -45,7 +45,7 @@ def find_capture(path: StrPath, capture: str | None = None) -> CaptureFiles:
     InputError
         If a file is missing.
     """
-    path = Path(path)
+    path = Path(given_path(path, "path"))
     if path.is_dir():
         path = path / "left_pd" / (capture or _only_capture(path)) / "result_leftPd_center.png"
     named = _LEFT.fullmatch(path.name)

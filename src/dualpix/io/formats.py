@@ -162,22 +162,20 @@ def check_writable(path: StrPath, unit: str, style: Style, photo: bool) -> Forma
     suffix = check_suffix(path)
     found = _FORMATS[suffix]
     if found.needs_photo and not photo:
-        raise OutputError(f"{path}: a {suffix} file is a photo with its depth: give the photo too, or choose .tiff")
+        raise OutputError(f"{path}: a {suffix} file is a photo with its depth: give it as photo= too, or choose .tiff")
     if suffix != ".png":
         if style.png is not None:
-            raise OutputError(f"{path}: the option png is for .png files: leave it out, or choose .png")
+            raise OutputError(f"{path}: png= is for .png files: leave it out, or choose .png")
         if style.near is not None:
-            raise OutputError(f"{path}: the option near is for grey .png files: leave it out, or choose .png")
+            raise OutputError(f"{path}: near= is for grey .png files: leave it out, or choose .png")
         return found
     kind = style.kind(unit)
     needed = {"kitti": PIXELS, "mm": METRES}.get(kind, unit)
     if needed != unit:
         command = {PIXELS: "disparities (dualpix disparity)", METRES: "metres (dualpix depth)"}[needed]
-        raise OutputError(f"{path}: a PNG of kind {kind} holds {command}: choose the kind grey, or another suffix")
+        raise OutputError(f"{path}: a PNG of kind {kind} holds {command}: give png=grey, or another suffix")
     if style.near is not None and kind not in GREY_BITS:
-        raise OutputError(
-            f"{path}: the option near is for grey levels: set the option png to grey too, or leave it out"
-        )
+        raise OutputError(f"{path}: near= is for grey levels: give png=grey too, or leave it out")
     return found
 
 

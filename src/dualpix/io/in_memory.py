@@ -205,7 +205,8 @@ def _described(value: object) -> str:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     about = [f"shape {tuple(shape)}"] if isinstance(shape, tuple) else []
     about += [f"type {dtype}"] if dtype is not None else []
-    return f"a {type_name(value)}" + (f" of {' and '.join(about)}" if about else "")
+    kind = type_name(value)
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}" + (f" of {' and '.join(about)}" if about else "")
 
 
 def _line(error: Exception) -> str:

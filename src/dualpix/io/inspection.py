@@ -38,7 +38,7 @@ def file_record(path: str) -> dict[str, Any]:
 
 
 def json_record(path: str) -> dict[str, Any] | None:
-    """Describe the sidecar of a map or of ``dualpix split``; None if the file is something else."""
+    """Describe the sidecar of a map, a video or ``dualpix split``, or the record of a batch; None for another file."""
     try:
         found = parse_json(read_text(path))
     except (OSError, ValueError):
@@ -49,6 +49,10 @@ def json_record(path: str) -> dict[str, Any] | None:
         return {"path": path, "format": "sidecar", "of": found["map"], "unit": unit_of(found), "sidecar": found}
     if isinstance(found.get("input"), str) and isinstance(found.get("outputs"), list):
         return {"path": path, "format": "split", "of": found["input"], "sidecar": found}
+    if isinstance(found.get("clip"), str):
+        return {"path": path, "format": "clip", "of": found["clip"], "sidecar": found}
+    if isinstance(found.get("batch"), dict):
+        return {"path": path, "format": "batch", "sidecar": found}
     return None
 
 
@@ -100,6 +104,11 @@ def json_line(record: dict[str, Any]) -> str:
     size = f"{found.get('width')}x{found.get('height')}"
     if record["format"] == "split":
         return f"{record['path']}: the views of {record['of']}, {size}, by dualpix {found['dualpix']}"
+    if record["format"] == "clip":
+        of, frames = record["of"], found.get("frames")
+        return f"{record['path']}: sidecar of the video {of}, {frames} frames of {size}, by dualpix {found['dualpix']}"
+    if record["format"] == "batch":
+        return f"{record['path']}: record of a batch, by dualpix {found['dualpix']}; results.jsonl lists its shots"
     unit = UNIT_WORDS[record["unit"]]
     return f"{record['path']}: sidecar of {record['of']}, {size}, {unit}, by dualpix {found['dualpix']}"
 

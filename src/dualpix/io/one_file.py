@@ -116,7 +116,8 @@ def _app_views(name: str) -> Pair:
 def _no_layout(name: str) -> Pair:
     probe(name)  # a file that cannot be read says so
     raise InputError(
-        f"{name}: is one picture: give the other view too, or the layout, side-by-side or top-bottom, if it holds both"
+        f"{name}: is one picture: give the other view too or, if it holds both, layout=side-by-side or "
+        "layout=top-bottom"
     )
 
 

@@ -47,7 +47,9 @@ def read_pair(
     """
     if right is not None:
         if layout is not None or first is not None:
-            raise ParameterError("layout and first say how one file holds both views: leave them out, or give one file")
+            raise ParameterError(
+                "layout= and first= say how one file holds both views: leave them out, or give one file"
+            )
         pair = _doubted(read_views(left, right))
         return pair if guide is None else with_guide(pair, guide)
     if not isinstance(left, (str, os.PathLike)):
@@ -91,7 +93,7 @@ def read_one(path: StrPath, guide: Input | None = None, *, layout: str | None = 
     name = os.fspath(path)
     kind = one_file.kind_of(path)
     if layout is not None and kind != "picture":
-        raise InputError(f"{name}: is {one_file.KINDS[kind]}, which holds two views by itself: leave out the layout")
+        raise InputError(f"{name}: is {one_file.KINDS[kind]}, which holds two views by itself: leave out layout=")
     with reading(name):
         if kind == "raw":
             pair = one_file.from_raw(name, first, guide is None)

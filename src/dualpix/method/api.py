@@ -11,6 +11,7 @@ from typing import Any
 
 from ..camera.lens import NO_LENS, Calibration
 from ..errors import InputError, ParameterError
+from ..files import given_path
 from ..io import read_pair
 from ..io.hints import Hint, as_hints
 from ..params import DEFAULT_PRESET, Params, resolve
@@ -95,7 +96,7 @@ def disparity(
     ParameterError
         If a parameter is unknown, of the wrong type, out of bounds, or without effect.
     """
-    lens = _lens_of(calibration)
+    lens = lens_of(calibration)
     method = method_for(preset, overrides, lens)
     if axis not in ("x", "y", None):
         raise ParameterError(f"axis must be x or y, not {axis!r}")
@@ -120,12 +121,13 @@ def disparity(
     return replace(result, request=request)
 
 
-def _lens_of(calibration: Calibration | str | Path | None) -> Calibration:
-    if not isinstance(calibration, str | Path):
+def lens_of(calibration: Calibration | str | Path | None) -> Calibration:
+    """The calibration, read if it is a path."""
+    if calibration is None or isinstance(calibration, Calibration):
         return calibration or NO_LENS
     from ..camera.lens_file import read_calibration  # few maps have one
 
-    return read_calibration(calibration)
+    return read_calibration(given_path(calibration, "calibration"))
 
 
 def _views_of(left: Input, right: Input | None) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..camera.lens import NO_LENS, Calibration
-from ..camera.lens_file import read_calibration
+from ..camera.lens import Calibration
 from ..errors import InputError, ParameterError
 from ..io import read_pair
 from ..params import DEFAULT_PRESET, Params
@@ -15,7 +15,7 @@ from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Real, check
 from ..run import Progress, Run, thread_count
 from ..types import Input, Pair, StrPath, reusing
-from .api import method_for, request_of
+from .api import lens_of, method_for, request_of
 from .frames import solve_frame
 from .moments import Filming, Moment
 from .motion import KINDS
@@ -84,7 +84,7 @@ class Sequence:
         progress: Progress | None = None,
         **overrides: Unpack[Overrides],
     ) -> None:
-        lens = read_calibration(calibration) if isinstance(calibration, str | Path) else calibration or NO_LENS
+        lens = lens_of(calibration)
         if axis not in ("x", "y", None):
             raise ParameterError(f"axis must be x or y, not {axis!r}")
         if motion not in KINDS:
@@ -149,6 +149,8 @@ def sequence(
         After each frame. With `two_sided`, after up to 17 more.
     """
     clip = Sequence(preset, **settings)  # checked at once, not with the first frame
+    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+        raise InputError(f"pairs must be the frames of a clip, such as [(left, right)], not {reprlib.repr(pairs)}")
     frames = map(as_pair, pairs)
     return clip.both_sides(frames) if two_sided else map(clip.add, frames)
 

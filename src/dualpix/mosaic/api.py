@@ -16,7 +16,7 @@ from ..batches.processes import Processes
 from ..batches.runner import Runner
 from ..camera.lens import NO_LENS
 from ..errors import InputError, OutputError, ParameterError
-from ..io.atomic import OutputSet, writing
+from ..io.atomic import OutputSet, output_path, writing
 from ..io.sidecar import entries, sidecar_path, to_json
 from ..io.tiled import check_tiled_path, write_tiled
 from ..io.windows import check_picture, is_zarr, open_picture
@@ -100,8 +100,8 @@ def tiles(
     request = Request(
         left=left,
         right=right,
-        output=os.fspath(output),
-        confidence=None if confidence is None else os.fspath(confidence),
+        output=output_path(output, "output"),
+        confidence=None if confidence is None else output_path(confidence, "confidence"),
         preset=preset if isinstance(preset, str) else "",
         params=resolve(preset, overrides),
         tile=tile,

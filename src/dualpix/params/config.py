@@ -1,5 +1,6 @@
 """Parameters from text: ``name=value`` on the command line, and config files."""
 
+import re
 import reprlib
 import sys
 from collections.abc import Iterable
@@ -10,13 +11,14 @@ from ..errors import InputError, ParameterError
 from ..files import read_text
 from .model import Params, known
 from .presets import DEFAULT_PRESET, complete, preset, resolve
-from .rules import check, refusal
+from .rules import Rule, check, refusal
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+_SEPARATORS = re.compile(r"[\s,;:]+")
 _LONGEST, _LONGEST_LINE = 2**16, 1000  # characters
 
 
@@ -29,7 +31,17 @@ def parse_setting(text: str) -> tuple[str, Any]:
     try:
         return name, rule.check(rule.parse(value))
     except (ValueError, OverflowError):
-        raise refusal(f"parameter {name}", value, rule) from None
+        raise ParameterError(f"{refusal(f'parameter {name}', value, rule)}{_with_commas(value, rule)}") from None
+
+
+def _with_commas(text: str, rule: Rule) -> str:
+    """How to write numbers that something else separates, such as ``-4 4``; empty if they are wrong in any case."""
+    written = ",".join(_SEPARATORS.split(text))
+    try:
+        rule.check(rule.parse(written))
+    except (ValueError, OverflowError):
+        return ""
+    return f": write {written}"
 
 
 def load_config(path: str | Path) -> dict[str, Any]:

@@ -213,5 +213,5 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The question whether the closest known name is meant, with a space behind it; empty if none is close."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
+    close = difflib.get_close_matches(name, list(known), n=1) if isinstance(name, str) else []
     return f"did you mean {close[0]}? " if close else ""
