@@ -336,6 +336,9 @@ DAMAGE = {
     "map has infinity": lambda r: r["white"]["left"][1].__setitem__(1, math.inf),
     "planes": lambda r: r.update(planes=[{"disparity": 1}]),
     "planes is a number": lambda r: r.update(planes=1),
+    "a plane is a number": lambda r: r.update(planes=[0]),
+    "a scene is a number": lambda r: r.update(scenes=[9]),
+    "metric is a number": lambda r: r.update(metric=3),
 }
 
 

@@ -78,10 +78,16 @@ def _from_record(record: dict[str, Any], source: str) -> Calibration:
             min(grid.shape) < 2 or grid.min() < DARKEST or grid.max() > 1 for grid in (white.left, white.right)
         ):
             raise ValueError("white has values that are out of bounds")
-    planes = tuple(_plane(each) for each in record["planes"])
-    scenes = tuple(SceneFit(*_figures(each, SceneFit._fields)) for each in record.get("scenes", ()))
-    metric = _metric(record["metric"]) if record.get("metric") is not None else None
+    planes = tuple(_plane(each) for each in _records(record["planes"], "planes"))
+    scenes = tuple(SceneFit(*_figures(each, SceneFit._fields)) for each in _records(record.get("scenes", []), "scenes"))
+    metric = _metric(_records([record["metric"]], "metric")[0]) if record.get("metric") is not None else None
     return Calibration(width, height, record["axis"], record["camera"], white, field, planes, scenes, metric, source)
+
+
+def _records(values: object, name: str) -> list[dict[str, Any]]:
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        raise ValueError(f"{name} does not hold the expected records")
+    return values
 
 
 def _plane(record: dict[str, Any]) -> Plane:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..files import given_path
 from ..types import Map, StrPath
 from ._map_png import MILLIMETRES, TOO_FAR
 from .images import probe, read_image
@@ -34,6 +35,7 @@ def read_map(path: StrPath, *, keep_infinite: bool = False) -> Map:
     ndarray
         HxW float32, NaN where invalid. Infinity is Middlebury's mark for unknown and becomes NaN.
     """
+    path = given_path(path, "path")
     return _values(path, read_record(path), keep_infinite)
 
 
