@@ -37,7 +37,8 @@ struct Coupling {
   Messages messages;
   bool robust, one_sided, sums;
   float scale, P, P_of_code, unit, root, jump_ratio, farthest, inverse_r;
-  // Constants that are compared with vectors. GCC makes one instruction of a maximum only if it cannot see its value.
+  // Constants that are compared with vectors. GCC compiles a maximum to
+  // one instruction only if it does not know the value of the constant.
   float zero, one, least_normal, most_suspect;
 
   explicit Coupling(const Aggregation& o)

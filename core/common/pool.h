@@ -8,7 +8,8 @@
 namespace dualpix {
 
 // A best-fit allocator. What it holds, used or free, is at most what was used at one time in this call or in the one
-// before, and the rest of one huge page: it hardly raises the peak. It has no lock: every caller holds the GIL, also in a process that has just forked.
+// before, and the rest of one huge page: it hardly raises the peak. It has no lock: every caller holds the GIL, also in a
+// process that has just forked.
 class Pool {
  public:
   // Throws std::bad_alloc.
