@@ -30,8 +30,7 @@ def not_under(reason, *sanitizers):
 # What _core.aggregate needs beside its maps and messages, for one plain pass.
 PLAIN_PASS = {
     "penalty": 1,
-    "disparity": None,
-    "robust_tau": 0,
+    "taus": (),
     "scale": 1,
     "jump_penalty": 0,
     "farthest": 0,

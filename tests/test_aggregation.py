@@ -312,19 +312,6 @@ def test_only_a_match_that_is_too_near_loses_weight(v):
     assert abs(weighed) < 0.2 * abs(plain) if v > 0 else abs(weighed) >= abs(plain)
 
 
-def test_aggregate_refuses_one_sided_weights_without_a_disparity():
-    alpha, beta, guide = random_maps((5, 6))
-    weights = edge_weights(guide, exact_params().aggregation, 1)
-    A, B, v = np.empty_like(alpha), np.empty_like(alpha), np.zeros(alpha.shape, np.uint16)
-    settings = {"messages": _core.Messages.exact, "penalty": 1.0, "disparity": None, "robust_tau": 1.0, "scale": 1.0}
-    settings |= {"jump_penalty": 0.0, "farthest": 0.0, "threads": 1, "vertex": v}
-    with pytest.raises(ValueError, match="needs a disparity"):
-        _core.aggregate(alpha, beta, weights, A, B, fattening=1.0, **settings)
-    settings["disparity"] = beta
-    with pytest.raises(ValueError, match="fattening must be above 0"):
-        _core.aggregate(alpha, beta, weights, A, B, **settings)
-
-
 @pytest.mark.parametrize("K", [0.1, 10, 1e4])
 def test_along_a_row_exact_messages_are_the_minimum_of_the_energy(K):
     """Forward + backward = the tridiagonal solution of sum alpha (d - v)^2 + P w (d_p - d_q)^2, curvature included."""
@@ -340,14 +327,15 @@ def test_along_a_row_exact_messages_are_the_minimum_of_the_energy(K):
 
 
 def test_robust_weights_minimise_over_all_other_pixels_by_brute_force():
-    """Three pixels, robust weights given by a disparity with a step: brute force over a grid of the two others."""
+    """Three pixels, robust weights by the disparities of a plain pass: brute force over a grid of the two others."""
     alpha = np.array([[1.0, 0.01, 2.0]], np.float32)
     v = np.array([0.0, 3.0, 4.0])
     beta = (-2 * alpha * v).astype(np.float32)
-    d = np.array([[0.0, 3.0, 4.0]], np.float32)
-    A, B = np.empty_like(alpha), np.empty_like(alpha)
+    A, B, d, found = (np.empty_like(alpha) for _ in range(4))
     weights = edge_codes(np.zeros_like(alpha), 4)
-    one_pass(alpha, beta, weights, A, B, messages=EXACT, penalty=5, disparity=d, robust_tau=0.7)
+    one_pass(alpha, beta, weights, A, B, messages=EXACT, penalty=5, minimizer=d)
+    assert np.ptp(d) > 0.7  # the weights differ
+    one_pass(alpha, beta, weights, A, B, messages=EXACT, penalty=5, taus=[0.7], minimizer=found)
     w = 5 / (1 + np.diff(d[0]) ** 2 / 0.7**2) ** 2
     grid = np.linspace(-1, 5, 1201)
     d0, d1 = np.meshgrid(grid, grid, indexing="ij")
@@ -533,8 +521,7 @@ maps[2] = np.full((512, 4, 8192), 63 << 10, np.uint16)
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
     _core.aggregate(
-        *maps, messages=_core.Messages.paper, penalty=1, disparity=None, robust_tau=0, scale=1, jump_penalty=0,
-        farthest=0, threads=64
+        *maps, messages=_core.Messages.paper, penalty=1, taus=(), scale=1, jump_penalty=0, farthest=0, threads=64
     )
     print("done", maps[3][0, 0] > 1)
 except MemoryError:
@@ -553,8 +540,16 @@ except MemoryError:
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
     maps[2] = np.zeros((4, 4, 5), np.uint16)
-    with pytest.raises(ValueError, match="robust_tau"):
-        one_pass(*maps, messages=EXACT, disparity=np.zeros((4, 5), np.float32), robust_tau=-1)
+    d = np.zeros((4, 5), np.float32)
+    for tau in (-1, float("nan")):
+        with pytest.raises(ValueError, match="taus must not be below 0"):
+            one_pass(*maps, messages=EXACT, taus=[0.5, tau], minimizer=d)
+    with pytest.raises(ValueError, match="only exact messages have robust passes"):
+        one_pass(*maps, messages=PAPER, taus=[0.5], minimizer=d)
+    with pytest.raises(ValueError, match="robust passes need a minimizer"):
+        one_pass(*maps, messages=EXACT, taus=[0.5])
+    with pytest.raises(ValueError, match="fattening must be above 0"):
+        one_pass(*maps, messages=EXACT, vertex=np.zeros((4, 5), np.uint16), fattening=0)
     with pytest.raises(TypeError):
         one_pass(*maps[:4], maps[4].astype(np.float64), messages=PAPER)
 
@@ -603,29 +598,20 @@ def test_weights_need_a_sigma(sigma):
 # ---- the minimiser that a pass may write ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (17, 40), (40, 600)])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_a_pass_writes_its_minimiser_in_place_of_the_disparity_before(shape, threads):
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (17, 40), (40, 600), (600, 40), (73, 1031)])
+@pytest.mark.parametrize("passes", [1, 2, 3, 4])
+def test_passes_that_follow_each_other_are_the_same_for_any_threads(shape, passes):
     rng = np.random.default_rng(8)
     alpha, beta, guide = (rng.uniform(0, 5, shape).astype(np.float32) for _ in range(3))
-    before = rng.normal(0, 0.1, shape).astype(np.float32)
-    A, B = np.empty_like(alpha), np.empty_like(alpha)
-    maps = (alpha, beta, edge_codes(guide), A, B)
-    robust = {"messages": EXACT, "penalty": 5, "robust_tau": 0.1, "threads": threads}
-    one_pass(*maps, **robust, disparity=before)
-    expected, d = (A.copy(), B.copy()), before.copy()
-    one_pass(*maps, **robust, disparity=d, minimizer=d)
-    np.testing.assert_array_equal((A, B), expected)
-    np.testing.assert_array_equal(d, minimizer(A, B))
-    again = before.copy()
-    one_pass(*maps, **robust, disparity=again, minimizer=again, sums=False)
-    np.testing.assert_array_equal(again, d)
-
-
-def test_a_pass_must_have_a_result():
-    maps = [np.ones((4, 5), np.float32) for _ in range(4)]
-    with pytest.raises(ValueError, match="must have a minimizer"):
-        one_pass(*maps[:2], edge_codes(maps[0]), *maps[2:], messages=EXACT, penalty=5, threads=1, sums=False)
+    v = rng.normal(0, 1, shape).astype(np.float16).view(np.uint16)
+    found = []
+    for threads in (1, 2, 3, 8):
+        A, B, d = (np.empty_like(alpha) for _ in range(3))
+        settings = {"messages": EXACT, "penalty": 5, "taus": [0.1] * (passes - 1), "threads": threads}
+        one_pass(alpha, beta, edge_codes(guide), A, B, minimizer=d, vertex=v, fattening=0.3, **settings)
+        np.testing.assert_array_equal(d, minimizer(A, B))
+        found.append(A.tobytes() + B.tobytes())
+    assert len(set(found)) == 1
 
 
 def test_the_minimiser_is_0_where_nothing_is_known():

@@ -145,12 +145,12 @@ def _aggregate(r: Draw) -> Arguments:
     told = {name: r.map() for name in ("alpha", "beta", "A", "B")}
     told["weights"] = r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint16)
     kind = r.random.choice(list(_core.Messages))
-    before = r.map() if kind == _core.Messages.exact and r.random.random() < 0.5 else None
-    told |= {"messages": kind, "disparity": before, "minimizer": r.random.choice((None, r.map()))}
-    told["sums"] = r.random.random() < 0.5
-    if before is not None and r.random.random() < 0.5:
+    robust = kind == _core.Messages.exact and r.random.random() < 0.5
+    told |= {"messages": kind, "minimizer": r.map() if robust else r.random.choice((None, r.map()))}
+    told["taus"] = [r.real(0, 0.5, 1) for _ in range(r.random.choice((1, 2, 3)))] if robust else []
+    if r.random.random() < 0.5:
         told |= {"vertex": r.map(dtype=np.uint16), "fattening": r.real(0.5, 1)}
-    names = ("penalty", "robust_tau", "scale", "jump_penalty", "farthest")
+    names = ("penalty", "scale", "jump_penalty", "farthest")
     return told | {name: r.real(0, 0.5, 1, 20) for name in names}
 
 

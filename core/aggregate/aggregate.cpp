@@ -35,22 +35,22 @@ constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 // The coupling of neighbours p, q on a path.
 struct Coupling {
   Messages messages;
-  bool robust, one_sided, sums;
+  bool robust, one_sided;
   float scale, P, P_of_code, unit, root, jump_ratio, farthest, inverse_r;
   // Constants that are compared with vectors. GCC compiles a maximum to
   // one instruction only if it does not know the value of the constant.
   float zero, one, least_normal, most_suspect;
 
-  explicit Coupling(const Aggregation& o)
+  // tau: of a robust pass; 0: the pass is not robust.
+  Coupling(const Aggregation& o, float tau)
       : messages(o.messages),
-        robust(o.disparity != nullptr),
-        one_sided(o.vertex != nullptr),
-        sums(o.sums),
+        robust(tau > 0),
+        one_sided(robust && o.vertex),
         scale(o.scale),
         P(std::min(o.penalty, kMostPenalty)),
         P_of_code(P * kCodeScale),
         unit(1.0f / std::sqrt(std::max(P, kNothing) * kCodeScale)),
-        root(robust ? std::sqrt(unit) / std::max(o.robust_tau, kSmallest) : 0.0f),
+        root(robust ? std::sqrt(unit) / std::max(tau, kSmallest) : 0.0f),
         jump_ratio(std::min(o.jump_penalty / P, 1e30f)),
         farthest(std::max(o.farthest, kNear)),
         inverse_r(one_sided ? 1.0f / std::max(o.fattening, kSmallest) : 0.0f),
@@ -148,9 +148,8 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
 struct Maps {
   const float *alpha, *beta;
   const uint16_t* weights;
-  const float* disparity;
   const uint16_t* vertex;
-  float *A, *B, *minimizer;
+  float *A, *B, *d;
 };
 
 struct Image {
@@ -160,8 +159,8 @@ struct Image {
   Maps row(int y) const {
     const size_t pixel = (size_t)y * w;
     auto plus = [pixel](auto* map) { return map ? map + pixel : nullptr; };
-    return {maps.alpha + pixel, maps.beta + pixel, maps.weights + edges * pixel, plus(maps.disparity),
-            plus(maps.vertex),  maps.A + pixel,    maps.B + pixel,               plus(maps.minimizer)};
+    return {maps.alpha + pixel, maps.beta + pixel, maps.weights + edges * pixel, plus(maps.vertex),
+            maps.A + pixel,     maps.B + pixel,    plus(maps.d)};
   }
 
   // The weights of the steps up into row y on path k. They are stored with the pixels below, with the diagonals
@@ -177,7 +176,7 @@ DUALPIX_INLINE Parabola evidence(const Coupling& c, const Maps& maps, ptrdiff_t 
   Parabola p = {load(maps.alpha + x, m), load(maps.beta + x, m)};
   if (K::messages == Messages::exact) p = known(p);
   if (K::one_sided) {
-    const vfloat g = one_sided_weight(c, load_halves(maps.vertex + x, m), load(maps.disparity + x, m));
+    const vfloat g = one_sided_weight(c, load_halves(maps.vertex + x, m), load(maps.d + x, m));
     p.A *= g, p.B *= g;
   }
   return p;
@@ -218,23 +217,24 @@ DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float
   store(B, (first ? local * own.B : load(B)) + m.B);
 }
 
-// Asks for the next eight rows of what a block of rows reads, and for this block of what it writes. The walk waits for
-// divisions and has time for it. Step i takes row i % kLanes, and 2 kLanes columns for each kLanes steps: half of the
-// steps along a row ask for all of it.
+// Asks for what the block of rows `rows` further reads, and for what this block writes. The walk waits for divisions
+// and has time for it. Step i takes row i % kLanes, and 2 kLanes columns for each kLanes steps: half of the steps along a
+// row ask for all of it.
 template <class K>
-DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int i) {
+DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int rows, int i) {
   const int lane = i % kLanes, x = i / kLanes * 2 * kLanes;
-  const ptrdiff_t here = (ptrdiff_t)lane * w + x, next = here + (ptrdiff_t)kLanes * w;
+  const ptrdiff_t here = (ptrdiff_t)lane * w + x, next = here + (ptrdiff_t)rows * w;
   __builtin_prefetch(maps.A + here, 1, 2), __builtin_prefetch(maps.B + here, 1, 2);
   __builtin_prefetch(maps.alpha + next, 0, 2), __builtin_prefetch(maps.beta + next, 0, 2);
-  if (K::robust) __builtin_prefetch(maps.disparity + next, 0, 2);
+  if (K::robust) __builtin_prefetch(maps.d + next, 0, 2);
   if (K::one_sided) __builtin_prefetch(maps.vertex + next, 0, 2);
-  __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + kLanes) * edges * w + x, 0, 2);
+  __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + rows) * edges * w + x, 0, 2);
 }
 
-// Both directions along n rows at once, from both ends: A, B = local * (alpha, beta) + the messages.
+// Both directions along n rows from y on at once, from both ends: A, B = local * (alpha, beta) + the messages.
+// next: rows to the block that comes next, 0 if it is not a whole one.
 template <class K>
-DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c, float local, RowBlock& block) {
+DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, int next, const Coupling c, float local, RowBlock& block) {
   const Maps maps = image.row(y);
   const int w = image.w, stride = RowBlock::kStride;
   const size_t between = (size_t)image.edges * w;
@@ -243,14 +243,13 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c
     alpha = own.A, beta = own.B;
   }, w, n, block.at(0, RowBlock::kAlpha), block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
-    const float* d = K::robust ? maps.disparity + (ptrdiff_t)i * w : nullptr;
+    const float* d = K::robust ? maps.d + (ptrdiff_t)i * w : nullptr;
     return penalty_along<K>(c, maps.weights + i * between, d, x, m, w);
   }, w, n, block.at(0, RowBlock::kPenalty), stride);
   Parabola right = {}, left = {};
   const int half = w / 2;
-  const bool more = y + 2 * kLanes <= image.h;
   for (int i = 0; i < half; ++i) {
-    if (more) fetch_block<K>(maps, image.edges, w, i);
+    if (next) fetch_block<K>(maps, image.edges, w, next, i);
     walk<K, true>(c, block, i, std::max(i - 1, 0), local, right);
     walk<K, true>(c, block, w - 1 - i, w - i, local, left);
   }
@@ -287,9 +286,10 @@ DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
   with(exact, no, no);
 }
 
-DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupling& c, float local, RowBlock& block) {
+DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, int next, const Coupling& c, float local,
+                                   RowBlock& block) {
   dispatch(c, 1, [&](auto kind) __attribute__((always_inline)) {
-    walk_rows<decltype(kind)>(image, y, n, c, local, block);
+    walk_rows<decltype(kind)>(image, y, n, next, c, local, block);
   });
 }
 
@@ -303,7 +303,8 @@ struct Row {
   const float* d_before;
   float* d;
   ptrdiff_t next, next_weights;  // from this row to the next one visited, in the maps and in the weights
-  bool last;                     // of the sweeps: A, B are whole afterwards
+  bool second;                   // of the two sweeps of a pass: the sums are whole afterwards
+  bool kept;                     // whether the sums are kept, or the minimizer alone
 };
 
 // Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one. Two
@@ -313,7 +314,7 @@ DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
   if (x & kLanes) return;
   for (const float* map : {maps.alpha, maps.beta, (const float*)maps.A, (const float*)maps.B})
     __builtin_prefetch(map + x + row.next);
-  if (K::robust) __builtin_prefetch(maps.disparity + x + row.next);
+  if (K::robust) __builtin_prefetch(maps.d + x + row.next);
   if (x & 2 * kLanes) return;
   if (K::one_sided) __builtin_prefetch(maps.vertex + x + row.next);
   for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
@@ -321,20 +322,20 @@ DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
 
 // Writes the results of m pixels at x, from the sums over all paths.
 template <class K>
-DUALPIX_INLINE void finish(const Coupling& c, const Maps& maps, Parabola sum, int x, int m) {
+DUALPIX_INLINE void finish(const Coupling& c, const Maps& maps, bool kept, Parabola sum, int x, int m) {
   if (K::messages == Messages::exact) sum = known(sum);
-  if (c.sums) {
+  if (kept) {
     store(maps.A + x, c.scale * sum.A, m);
     store(maps.B + x, c.scale * sum.B, m);
   }
-  if (maps.minimizer) store(maps.minimizer + x, vertex(sum), m);
+  if (maps.d) store(maps.d + x, vertex(sum), m);
 }
 
 // m pixels at x.
 template <class K>
 DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m) {
   const Parabola own = evidence<K>(c, maps, x, m);
-  const vfloat dp = K::robust ? c.root * load(maps.disparity + x, m) : vfloat{};
+  const vfloat dp = K::robust ? c.root * load(maps.d + x, m) : vfloat{};
   if (K::robust) store(row.d + x, dp, m);
   Parabola sum = {load(maps.A + x, m), load(maps.B + x, m)};
 #pragma GCC unroll 3
@@ -348,7 +349,7 @@ DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& 
     sum.A += heard.A;
     sum.B += heard.B;
   }
-  if (row.last) return finish<K>(c, maps, sum, x, m);
+  if (row.second) return finish<K>(c, maps, row.kept, sum, x, m);
   store(maps.A + x, sum.A, m);
   store(maps.B + x, sum.B, m);
 }
@@ -370,45 +371,76 @@ DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& ro
   });
 }
 
-// One sweep over the image: down, which includes the horizontal paths, or up, which is the last.
-void sweep(const Image& image, const Coupling& c, bool down, float local, int threads) {
-  enum { kA, kB, kPlanes };
-  const int h = image.h, w = image.w;
-  Front front(h, w, kPlanes, 0.0f);
-  std::vector<float> disparities[2];
-  for (std::vector<float>& d : disparities) d.resize(c.robust ? w + 3 * kLanes : kLanes);
-  auto along = [&](int block, RowBlock& rows) {
-    const int y = block * kLanes;
-    if (down) aggregate_rows(image, y, std::min(kLanes, h - y), c, local, rows);
-  };
-  auto visit = [&](int i, int begin, int end) {
-    const int y = down ? i : h - 1 - i;
-    const Maps maps = image.row(y);
+// One sweep of a pass over the image. The first of a pass includes the paths along the rows.
+class Sweep {
+ public:
+  Sweep(const Image& image, const Coupling& c, float local, bool down, bool second, bool kept)
+      : image_(image), c_(c), local_(local), down_(down), second_(second), kept_(kept),
+        front_(image.h, image.w, kPlanes, 0.0f) {
+    for (std::vector<float>& d : disparities_) d.resize(c.robust ? image.w + 3 * kLanes : kLanes);
+  }
+
+  void along(int block, RowBlock& scratch) const {
+    if (second_) return;
+    const int h = image_.h, begin = block * kLanes, n = std::min(kLanes, h - begin);
+    const bool more = begin + 2 * kLanes <= h;
+    aggregate_rows(image_, down_ ? begin : h - begin - n, n, more ? step() * kLanes : 0, c_, local_, scratch);
+  }
+
+  // The columns [begin, end) of the i-th row visited.
+  void visit(int i, int begin, int end) {
+    const int h = image_.h, w = image_.w, y = down_ ? i : h - 1 - i;
+    const Maps maps = image_.row(y);
     Row row;
-    for (int k = 0; k + 1 < image.edges; ++k) {
-      row.A[k] = front.plane(k, kA, i), row.B[k] = front.plane(k, kB, i);
-      row.weights[k] = down ? maps.weights + (ptrdiff_t)(k + 1) * w : image.weights_up(y, k);
+    for (int k = 0; k + 1 < image_.edges; ++k) {
+      row.A[k] = front_.plane(k, kA, i), row.B[k] = front_.plane(k, kB, i);
+      row.weights[k] = down_ ? maps.weights + (ptrdiff_t)(k + 1) * w : image_.weights_up(y, k);
     }
-    row.d_before = disparities[(i + 1) % 2].data() + kLanes;
-    row.d = disparities[i % 2].data() + kLanes;
-    row.next = i + 1 == h ? 0 : down ? w : -w;
-    row.next_weights = image.edges * row.next;
-    row.last = !down;
-    sweep_row(c, maps, row, image.edges, begin, end);
-  };
-  sweep_rows(h, w, threads, [&] { return RowBlock(down ? w : 0); }, along, visit);
-}
+    row.d_before = disparities_[(i + 1) % 2].data() + kLanes;
+    row.d = disparities_[i % 2].data() + kLanes;
+    row.next = i + 1 == h ? 0 : (ptrdiff_t)step() * w;
+    row.next_weights = image_.edges * row.next;
+    row.second = second_, row.kept = kept_;
+    sweep_row(c_, maps, row, image_.edges, begin, end);
+  }
+
+ private:
+  enum { kA, kB, kPlanes };
+  int step() const { return down_ ? 1 : -1; }
+
+  Image image_;
+  Coupling c_;
+  float local_;
+  bool down_, second_, kept_;
+  Front front_;
+  std::vector<float> disparities_[2];
+};
 
 }  // namespace
 
+// A pass is two sweeps, one down and one up. The second sweep of a pass and the first of the next pass go the same way,
+// so one can follow the other:
+//
+//   sweep      1      2      3      4      5      6
+//   pass       1      1      2      2      3      3
+//              down   up  >  up     down > down   up       > : follows, block by block
 void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads) {
-  const Image image = {{alpha, beta, weights, options.disparity, options.vertex, A, B, options.minimizer},
-                       h, w, options.edges};
-  const Coupling coupling(options);
+  const Image image = {{alpha, beta, weights, options.vertex, A, B, options.minimizer}, h, w, options.edges};
   const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;
-  sweep(image, coupling, true, local, threads);
-  sweep(image, coupling, false, local, threads);
+  const int passes = 1 + (int)options.taus.size();
+  auto sweep = [&](int pass, bool second) {
+    const Coupling c(options, pass > 0 ? options.taus[pass - 1] : 0.0f);
+    return Sweep(image, c, local, (pass % 2 == 0) != second, second, pass + 1 == passes);
+  };
+  for (int pass = 0; pass <= passes; ++pass) {
+    std::vector<Sweep> sweeps;
+    if (pass > 0) sweeps.push_back(sweep(pass - 1, true));
+    if (pass < passes) sweeps.push_back(sweep(pass, false));
+    sweep_rows((int)sweeps.size(), h, w, threads, [&] { return RowBlock(pass < passes ? w : 0); },
+               [&](int i, int block, RowBlock& scratch) { sweeps[i].along(block, scratch); },
+               [&](int i, int row, int begin, int end) { sweeps[i].visit(row, begin, end); });
+  }
 }
 
 void minimizer(const float* A, const float* B, float* d, size_t count, int threads) {

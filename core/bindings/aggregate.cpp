@@ -63,32 +63,26 @@ void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, st
 }
 
 void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix::Messages messages, float penalty,
-               std::optional<Map> disparity, float robust_tau, float scale, float jump_penalty, float farthest,
-               int threads, std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening, bool sums) {
+               const std::vector<float>& taus, float scale, float jump_penalty, float farthest, int threads,
+               std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   const int edges = edges_of(weights, alpha);
   same_shape(alpha, A, "A must have the shape of alpha");
   same_shape(alpha, B, "B must have the shape of alpha");
-  if (disparity) same_shape(alpha, *disparity, "disparity must have the shape of alpha");
-  require(!disparity || robust_tau >= 0, "robust_tau must not be below 0");
-  require(!disparity || messages == dualpix::Messages::exact, "only exact messages take a disparity");
+  for (const float tau : taus) require(tau >= 0, "taus must not be below 0");
+  require(taus.empty() || messages == dualpix::Messages::exact, "only exact messages have robust passes");
+  require(taus.empty() || minimizer, "robust passes need a minimizer");
   if (vertex) {
     same_shape(alpha, *vertex, "vertex must have the shape of alpha");
-    require(disparity.has_value(), "a one-sided weight needs a disparity");
     require(fattening > 0, "fattening must be above 0");
   }
   const uint16_t* matched = vertex ? vertex->data() : nullptr;
-  const float* previous = disparity ? disparity->data() : nullptr;
   float* found = minimizer ? minimizer->data() : nullptr;
-  require(sums || minimizer, "a pass without sums must have a minimizer");
   if (minimizer) same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
   apart(alpha, beta, weights, A, B, minimizer, vertex);
-  // The minimizer may take the place of the disparity.
-  if (found && found == previous) disparity.reset();
-  apart(disparity, A, B, minimizer);
-  const dualpix::Aggregation options = {messages, penalty,      edges,    previous, found,    robust_tau,
-                                        scale,    jump_penalty, farthest, matched,  fattening, sums};
+  const dualpix::Aggregation options = {messages,     penalty,  edges,   taus,     found, scale,
+                                        jump_penalty, farthest, matched, fattening};
   Released release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
@@ -119,11 +113,11 @@ void bind_aggregate(nb::module_& m) {
         "weights = of the edges from a pixel to its neighbours: left, above and, with 4 edges, both diagonals above.\n"
         "R^2 / (R^2 + flat^2) multiplies the squared differences of the guide; spread has one R for 4 x 4 pixels.");
   m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
-        as_is("messages"), "penalty"_a, as_is("disparity").none(), "robust_tau"_a, "scale"_a,
-        "jump_penalty"_a, "farthest"_a, "threads"_a, as_is("minimizer").none() = nb::none(),
-        as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f, "sums"_a = true,
-        "One pass over all paths: A, B = scale * sum of the aggregated coefficients, minimizer = -B / (2 A).\n"
-        "With vertex, in half floats, a pixel counts 1 / (1 + (max(vertex - disparity, 0) / fattening)^2).\n"
-        "Without sums, A and B are scratch, and only the minimizer is of use.");
+        as_is("messages"), "penalty"_a, "taus"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
+        as_is("minimizer").none() = nb::none(), as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f,
+        "A pass over all paths, and a robust one for each of taus; a tau of 0 is a pass that is not robust.\n"
+        "A, B = scale * sum of the aggregated coefficients of the last pass, minimizer = -B / (2 A) = d.\n"
+        "With vertex, in half floats, a pixel counts 1 / (1 + (max(vertex - d, 0) / fattening)^2) in a robust pass,\n"
+        "with d of the pass before.");
   m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
 }

@@ -62,24 +62,27 @@ struct Strips {
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
-// Calls along(block, scratch) for every block of kLanes rows, with one make_scratch() per thread. Then calls
-// visit(i, begin, end) for each row i of the block, strip by strip, with the columns [begin, end) of the strip.
+// Sweeps over the rows of an image, one behind the other: a sweep takes a block of kLanes rows when the sweep before it
+// has left it, while its values are still in the cache. For each sweep and block, calls along(sweep, block, scratch) with
+// one make_scratch() per thread. Then calls visit(sweep, i, begin, end) for each row i of the block, strip by strip, with
+// the columns [begin, end) of the strip.
 //
 // Every worker has its own columns, so the state of their paths stays in the cache of its processor. It takes block after
 // block, and in a block strip after strip. What a strip waits for comes before it in this order, so some worker can
 // always go on. One thread visits an image narrower than four strips.
 template <class MakeScratch, class Along, class Visit>
-void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, const Along& along, const Visit& visit) {
+void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_scratch, const Along& along,
+                const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
   const int blocks = (h + kLanes - 1) / kLanes;
   // Strip 0 stands for the paths along the rows of the block.
-  std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[(size_t)blocks * (strips.count + 1)]());
-  auto done = [&](int block, int strip) -> std::atomic<bool>& {
-    return flags[(size_t)block * (strips.count + 1) + strip];
+  std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[(size_t)sweeps * blocks * (strips.count + 1)]());
+  auto done = [&](int sweep, int block, int strip) -> std::atomic<bool>& {
+    return flags[((size_t)sweep * blocks + block) * (strips.count + 1) + strip];
   };
-  auto wait = [&](int block, int strip, const GoOn& go_on) {
-    for (int spins = 0; !done(block, strip).load(std::memory_order_acquire); ++spins) {
+  auto wait = [&](int sweep, int block, int strip, const GoOn& go_on) {
+    for (int spins = 0; !done(sweep, block, strip).load(std::memory_order_acquire); ++spins) {
       if (spins <= 1000) continue;
       if (!go_on()) return false;
       std::this_thread::yield();
@@ -89,22 +92,36 @@ void sweep_rows(int h, int w, int threads, const MakeScratch& make_scratch, cons
   // With two strips or more, a worker has work while its neighbour to the right visits the block above.
   run_workers(std::max(1, std::min(threads, strips.count / 2)), [&](int worker, int workers, const GoOn& go_on) {
     const int first = strips.count * worker / workers + 1, last = strips.count * (worker + 1) / workers;
+    const int lag = workers;  // blocks from a sweep to the next
     auto scratch = make_scratch();
-    int ahead = worker;  // the next block whose rows this worker walks along, before others need them
-    for (int block = 0; block < blocks && go_on(); ++block) {
-      for (; ahead < std::min(block + 2 * workers, blocks); ahead += workers) {
-        along(ahead, scratch);
-        done(ahead, 0).store(true, std::memory_order_release);
+    std::vector<int> ahead(sweeps, worker);  // the next block whose rows this worker walks along, before others need them
+    auto walk_along = [&](int sweep, int end) {
+      for (int& block = ahead[sweep]; block < std::min(end, blocks); block += workers) {
+        if (sweep > 0)
+          for (int strip = 1; strip <= strips.count; ++strip)
+            if (!wait(sweep - 1, block, strip, go_on)) return false;
+        along(sweep, block, scratch);
+        done(sweep, block, 0).store(true, std::memory_order_release);
       }
-      if (!wait(block, 0, go_on)) return;
+      return true;
+    };
+    auto visit_block = [&](int sweep, int block) {
+      if (!wait(sweep, block, 0, go_on)) return false;
       for (int strip = first; strip <= last; ++strip) {
-        if (!wait(block, strip - 1, go_on)) return;
-        if (block > 0 && !wait(block - 1, std::min(strip + 1, strips.count), go_on)) return;
+        if (!wait(sweep, block, strip - 1, go_on)) return false;
+        if (block > 0 && !wait(sweep, block - 1, std::min(strip + 1, strips.count), go_on)) return false;
         for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
-          visit(block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
-        done(block, strip).store(true, std::memory_order_release);
+          visit(sweep, block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
+        done(sweep, block, strip).store(true, std::memory_order_release);
       }
-    }
+      return true;
+    };
+    for (int step = 0; step < blocks + (sweeps - 1) * lag && go_on(); ++step)
+      for (int sweep = 0; sweep < sweeps; ++sweep) {
+        const int block = step - sweep * lag;
+        if (!walk_along(sweep, block + (sweep > 0 ? lag : 2 * workers))) return;
+        if (block >= 0 && block < blocks && !visit_block(sweep, block)) return;
+      }
   });
 }
 

@@ -191,11 +191,11 @@ DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, const Rows& rows, int 
 // One sweep over the image: down, which includes the horizontal paths, or up, which decides.
 void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
   Front front(h, w, kept, kNone);
-  auto along = [&](int block, RowBlock& rows) {
+  auto along = [&](int, int block, RowBlock& rows) {
     const int y = block * kLanes;
     if (down) along_rows(kept, maps, (size_t)y * w, w, std::min(kLanes, h - y), p, rows);
   };
-  sweep_rows(h, w, threads, [&] { return RowBlock(kept, down ? w : 0); }, along, [&](int i, int begin, int end) {
+  sweep_rows(1, h, w, threads, [&] { return RowBlock(kept, down ? w : 0); }, along, [&](int, int i, int begin, int end) {
     auto row = [&](int i) { return (size_t)(down ? i : h - 1 - i) * w; };
     const Rows rows = {row(std::max(i - 1, 0)), row(i), row(std::min(i + 1, h - 1))};
     sweep_row(kept, maps, rows, w, begin, end, p, front, i, !down);

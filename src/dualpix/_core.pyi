@@ -98,8 +98,7 @@ def aggregate(
     *,
     messages: Messages,
     penalty: float,
-    disparity: _Map | None,
-    robust_tau: float,
+    taus: Sequence[float],
     scale: float,
     jump_penalty: float,
     farthest: float,
@@ -107,7 +106,6 @@ def aggregate(
     minimizer: _Map | None = None,
     vertex: _Halves | None = None,
     fattening: float = 0.0,
-    sums: bool = True,
 ) -> None: ...
 def allocate(count: int) -> _Bytes: ...
 def begin() -> None: ...

@@ -4,6 +4,7 @@ These are equations 4 and 5 of the paper; the kernel is ``core/aggregate/aggrega
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -122,7 +123,7 @@ def paper(
         last = i + 1 == passes
         scale = 1 if last else 1 / settings.paths
         T2 = JUMPS[min(i, len(JUMPS) - 1)]
-        one_pass(evidence, weights, A, B, settings, settings.penalty, scale=scale, T2=T2, threads=threads)
+        all_passes(evidence, weights, A, B, settings, settings.penalty, scale=scale, T2=T2, threads=threads)
         if last:
             break
         evidence, A, B = Parabolas(A, B), evidence.A, evidence.B
@@ -153,17 +154,17 @@ def exact(
     # P = K mean(alpha)
     P = settings.penalty * mean
     A, B, d = (_taken(spare, evidence.A) for _ in range(3))
-    taus = np.ravel(settings.robust_tau)
-    count = passes if taus.any() else 1
-    for i in range(count):
-        tau = float(taus[np.clip(i - 1, 0, len(taus) - 1)])
-        d_in = d if i and tau else None
-        sums = i + 1 == count  # a pass between needs the disparities of the one before alone
-        one_pass(evidence, weights, A, B, settings, P, d_in=d_in, tau=tau, d_out=d, sums=sums, threads=threads)
+    all_passes(evidence, weights, A, B, settings, P, taus=robust_passes(settings, passes), d=d, threads=threads)
     return Parabolas(A, B, vertex=d)
 
 
-def one_pass(
+def robust_passes(settings: Aggregation, passes: int) -> list[float]:
+    """The tolerance of every pass after the first, px. The last one given holds for all later passes."""
+    taus = np.ravel(settings.robust_tau)
+    return [float(taus[min(i, len(taus) - 1)]) for i in range(passes - 1)] if taus.any() else []
+
+
+def all_passes(
     evidence: Parabolas,
     weights: Weights,
     A: Map,
@@ -171,18 +172,13 @@ def one_pass(
     settings: Aggregation,
     P: float,
     *,
-    d_in: Map | None = None,
-    tau: float = 0.0,
+    taus: Sequence[float] = (),
+    d: Map | None = None,
     scale: float = 1.0,
     T2: float = 0.0,
-    d_out: Map | None = None,
-    sums: bool = True,
     threads: int,
 ) -> None:
-    """One pass over all paths: A and B, times `scale`, and ``-B / (2 A)`` in `d_out`. Robust if `d_in` is given.
-
-    Without `sums`, A and B are scratch.
-    """
+    """A pass over all paths, and a robust one for each of `taus`: A and B, times `scale`, and ``-B / (2 A)`` in `d`."""
     matched = evidence.matched
     _core.aggregate(
         evidence.A,
@@ -192,16 +188,14 @@ def one_pass(
         B,
         messages=_core.Messages[settings.messages],
         penalty=P,
-        disparity=d_in,
-        robust_tau=tau,
+        taus=taus,
         scale=scale,
         jump_penalty=settings.jump_penalty,
         farthest=T2,
         threads=threads,
-        minimizer=d_out,
-        vertex=matched.view(np.uint16) if matched is not None and settings.fattening and d_in is not None else None,
+        minimizer=d,
+        vertex=matched.view(np.uint16) if matched is not None and settings.fattening else None,
         fattening=max(settings.fattening, LEAST_FATTENING),
-        sums=sums,
     )
 
 

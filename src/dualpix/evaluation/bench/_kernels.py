@@ -1,5 +1,6 @@
 """The kernels that take most of the time, compared with what the machine could do at best."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -7,16 +8,16 @@ import numpy as np
 
 from ... import _core
 from ...baselines._planes import matched_planes
-from ...method.aggregate import edge_weights, one_pass
+from ...method.aggregate import all_passes, edge_weights, robust_passes
 from ...method.match import local_parabolas
 from ...method.search import Span
 from ...method.window import window_taps
 from ...opencv import opencv_threads
 from ...params import Params, preset
-from ...types import Map, Parabolas, Planes
+from ...types import Parabolas, Planes
 from ._measure import Tell, Views, in_turn
 from ._methods import COUNT, FIRST
-from ._roofline import roofline
+from ._roofline import FINEST, moved, roofline
 
 MULTIPLY_ADDS = 2e9  # enough to make the start of the threads negligible
 SHORT = 4  # rounds of the short runs for each round of the long ones
@@ -40,17 +41,16 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     }
     # The window is applied along x and along y. Both sides of it share their taps, and so a multiply-add.
     needed = 2.0 * len(window_taps(params.matching)) * planes.left.size * COUNT
-    moved = {
-        "edge weights": size + params.paths // 2 * (size // 2),  # the guide, and 16 bits for every edge of a pixel
-        "aggregation": 5 * size,  # alpha, beta, A, B, and the guide for the weights
-        "robust aggregation": 6 * size,  # and d
-    }
+    bytes_of = moved(params.paths)
     seconds = {**times, "cost": cost, "encc": encc}
     return {
         "limits": limits,
         "roofline": roofline(seconds, planes.left.size, params.matching, params.paths, COUNT),
         "cost": {"multiply_adds": needed, **_against(cost, needed / limits["multiply_adds_per_second"])},
-        **{name: _moving(moved[name], times[name], limits) for name in moved},
+        **{
+            name: _moving(bytes_of[name] * planes.left.size, times[name], limits)
+            for name in ("edge weights", "aggregation", "robust aggregation")
+        },
     }
 
 
@@ -67,30 +67,34 @@ def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tup
 
 
 def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, float]:
-    """Seconds of one pass of aggregation, plain and robust, of edge weights, census and a copy of one map."""
+    """Seconds of a pass of aggregation, of edge weights, of census and of a copy of one map.
+
+    "aggregation" is a plain pass alone, "robust aggregation" one of the FINEST passes, each behind the one before.
+    """
     local, settings = _match(planes, params, threads), params.aggregation
     weights = edge_weights(planes.guide, settings, threads)
-    A, B, target = (np.empty_like(local.A) for _ in range(3))
+    A, B, d, target = (np.empty_like(local.A) for _ in range(4))
+    evidence = replace(local, matched=local.disparity().astype(np.float16))
     P = settings.penalty * float(local.A.mean(dtype=np.float64))
-    tau = float(np.ravel(settings.robust_tau)[0])
 
-    def run_pass(d: Map | None) -> None:
-        one_pass(local, weights, A, B, settings, P, d_in=d, tau=0 if d is None else tau, threads=threads)
+    def run(passes: int) -> None:
+        taus = robust_passes(settings, passes)
+        all_passes(evidence, weights, A, B, settings, P, taus=taus, d=d if taus else None, threads=threads)
 
-    run_pass(None)
-    return in_turn(
+    times = in_turn(
         {
             "copy": lambda: _core.copy(planes.left, target, threads),
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
             "census": lambda: _core.census(planes.left, target, threads),
-            "aggregation": partial(run_pass, None),
-            "robust aggregation": partial(run_pass, Parabolas(A, B).disparity()),
+            "aggregation": partial(run, 1),
+            "robust aggregation": partial(run, FINEST),
         },
         rounds,
     )
+    return times | {"robust aggregation": times["robust aggregation"] / FINEST}
 
 
-def _moving(moved: int, seconds: float, limits: dict[str, float]) -> dict[str, float]:
+def _moving(moved: float, seconds: float, limits: dict[str, float]) -> dict[str, float]:
     """A kernel and its bound: the time to move its data, each byte read or written once.
 
     ``of_copy`` is the time of the kernel over that of a copy of the same data, which reads and writes each byte.

@@ -7,7 +7,9 @@ per second. The nearer its dot is to the roof, the less there is to win.
 from collections.abc import Mapping
 from typing import Any
 
+from ...method.scales import passes_of
 from ...method.window import block_side, block_taps
+from ...params import preset
 from ...params.definitions import Matching
 from ._figure import Bar, Line, Shape, Words
 from ._panels import Panel, levels, limits, nothing, scale
@@ -26,6 +28,8 @@ CENSUS = 48  # 24 comparisons, and their bits
 PEAK = 60  # encc: both neighbours of a disparity, and the better one
 MINIMA = 8  # a cost compared with the lowest ones so far
 FLOAT = 4  # bytes
+LARGE = 3000, 5000  # px: a picture of several scales
+FINEST = passes_of(preset("auto"), LARGE)[-1]  # passes of its finest scale, the first plain, the others robust
 
 
 def operations(matching: Matching, paths: int, count: int) -> dict[str, float]:
@@ -40,7 +44,7 @@ def operations(matching: Matching, paths: int, count: int) -> dict[str, float]:
         "encc": 3 * (3 + 2 * 2 * box_additions(matching.encc_window)) + PEAK,
         "edge weights": paths / 2 * EDGE,
         "aggregation": paths * MESSAGE,
-        "robust aggregation": paths * ROBUST,
+        "robust aggregation": paths * (MESSAGE + (FINEST - 1) * ROBUST) / FINEST,
         "census": CENSUS,
     }
 
@@ -52,7 +56,11 @@ def box_additions(side: int) -> int:
 
 def moved(paths: int) -> dict[str, float]:
     """Bytes of a pixel that each kernel must read or write, by kernel."""
-    maps = {"cost": 4.0, "encc": 4.0, "aggregation": 5.0, "robust aggregation": 6.0, "census": 2.0}
+    plain = 5.0  # alpha, beta, A, B, and the guide for the weights
+    robust = plain + 1.5  # and d, and the vertices in 16 bits
+    passes = (plain + (FINEST - 1) * robust) / FINEST
+    maps = {"cost": 4.0, "encc": 4.0, "aggregation": plain, "robust aggregation": passes, "census": 2.0}
+    # the guide, and 16 bits for every edge of a pixel
     return {name: FLOAT * each for name, each in maps.items()} | {"edge weights": FLOAT + paths / 2 * 2}
 
 

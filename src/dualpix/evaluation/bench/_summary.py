@@ -3,14 +3,11 @@
 import math
 from typing import Any
 
-from ...method.scales import passes_of
-from ...params import preset
 from ._comparison import PROCESSES
 from ._measure import median_ratio
 from ._methods import COUNT, NAMES, grey
+from ._roofline import FINEST
 from ._scaling import GROWTH
-
-LARGE = 3000, 5000  # px: a picture of several scales
 
 
 def summary(measured: dict[str, Any]) -> dict[str, float]:
@@ -51,10 +48,10 @@ def _quotient(pair: dict[str, Any], ours: str, theirs: str) -> float:
 
 def _of_kernels(kernels: dict[str, Any]) -> dict[str, float]:
     one_pass, weights = kernels["aggregation"], kernels["edge weights"]
-    share = weights["seconds"] / passes_of(preset("auto"), LARGE)[-1] / one_pass["seconds"]
+    share = weights["seconds"] / FINEST / one_pass["seconds"]
     return {
         "aggregation, one pass of 8 paths / a copy of its maps": kernels["aggregation"]["of_copy"],
-        "aggregation, one robust pass / a copy of its maps": kernels["robust aggregation"]["of_copy"],
+        f"aggregation, one of {FINEST} passes / a copy of its maps": kernels["robust aggregation"]["of_copy"],
         "aggregation, one pass and its share of the edge weights / a copy of its maps": (1 + share)
         * one_pass["of_copy"],
         "aggregation, one pass of 8 paths / its traffic alone": kernels["aggregation"]["ratio"],
