@@ -339,12 +339,22 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
   }
 }
 
-DUALPIX_CLONES void widen(const float* d, int count, float* least, float* most) {
-  vfloat low = splat(*least), high = splat(*most);
-  int x = 0;
-  for (; x + kLanes <= count; x += kLanes) low = min(low, load(d + x)), high = max(high, load(d + x));
-  for (int i = 0; i < kLanes; ++i) *least = std::min(*least, low[i]), *most = std::max(*most, high[i]);
-  for (; x < count; ++x) *least = std::min(*least, d[x]), *most = std::max(*most, d[x]);
+struct Extremes {
+  float least, most;
+};
+
+// Of h rows of w pixels, `stride` apart.
+DUALPIX_CLONES Extremes extremes(const float* d, int h, int w, size_t stride) {
+  Extremes found = {*d, *d};
+  vfloat low = splat(*d), high = splat(*d);
+  for (int y = 0; y < h; ++y) {
+    const float* row = d + y * stride;
+    int x = 0;
+    for (; x + kLanes <= w; x += kLanes) low = min(low, load(row + x)), high = max(high, load(row + x));
+    for (; x < w; ++x) found = {std::min(found.least, row[x]), std::max(found.most, row[x])};
+  }
+  for (int i = 0; i < kLanes; ++i) found = {std::min(found.least, low[i]), std::max(found.most, high[i])};
+  return found;
 }
 
 }  // namespace
@@ -367,8 +377,8 @@ void tile_extremes(const float* d, int coarse_h, int coarse_w, int reach, float*
   parallel_for(across * down, threads, [] { return 0; }, [&](int i, int) {
     const int x0 = std::max(i % across * kSide - reach, 0), x1 = std::min((i % across + 1) * kSide + reach, coarse_w);
     const int y0 = std::max(i / across * kSide - reach, 0), y1 = std::min((i / across + 1) * kSide + reach, coarse_h);
-    least[i] = most[i] = d[(size_t)y0 * coarse_w + x0];
-    for (int y = y0; y < y1; ++y) widen(d + (size_t)y * coarse_w + x0, x1 - x0, least + i, most + i);
+    const Extremes found = extremes(d + (size_t)y0 * coarse_w + x0, y1 - y0, x1 - x0, coarse_w);
+    least[i] = found.least, most[i] = found.most;
   });
 }
 
