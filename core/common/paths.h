@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 #include "common/parallel.h"
 #include "common/rows.h"
@@ -62,6 +62,22 @@ struct Strips {
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
+// How far a worker is in a sweep. Each has lines of the cache of its own, which others read only if they must wait.
+struct alignas(128) Progress {
+  std::atomic<int> along{0};    // blocks whose rows it has walked along
+  std::atomic<int> visited{0};  // strips that it has visited
+
+  // Waits for one of the two; false if the work shall end.
+  static bool wait(const std::atomic<int>& done, int enough, const GoOn& go_on) {
+    for (int spins = 0; done.load(std::memory_order_acquire) < enough; ++spins) {
+      if (spins <= 1000) continue;
+      if (!go_on()) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+};
+
 // Sweeps over the rows of an image, one behind the other: a sweep takes a block of kLanes rows when the sweep before it
 // has left it, while its values are still in the cache. For each sweep and block, calls along(sweep, block, scratch) with
 // one make_scratch() per thread. Then calls visit(sweep, i, begin, end) for each row i of the block, strip by strip, with
@@ -76,46 +92,43 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
   const int blocks = (h + kLanes - 1) / kLanes;
-  // Strip 0 stands for the paths along the rows of the block.
-  std::unique_ptr<std::atomic<bool>[]> flags(new std::atomic<bool>[(size_t)sweeps * blocks * (strips.count + 1)]());
-  auto done = [&](int sweep, int block, int strip) -> std::atomic<bool>& {
-    return flags[((size_t)sweep * blocks + block) * (strips.count + 1) + strip];
-  };
-  auto wait = [&](int sweep, int block, int strip, const GoOn& go_on) {
-    for (int spins = 0; !done(sweep, block, strip).load(std::memory_order_acquire); ++spins) {
-      if (spins <= 1000) continue;
-      if (!go_on()) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  };
   // With two strips or more, a worker has work while its neighbour to the right visits the block above.
-  run_workers(std::max(1, std::min(threads, strips.count / 2)), [&](int worker, int workers, const GoOn& go_on) {
-    const int first = strips.count * worker / workers + 1, last = strips.count * (worker + 1) / workers;
-    const int lag = workers;  // blocks from a sweep to the next
+  const int most = std::max(1, std::min(threads, strips.count / 2));
+  std::vector<Progress> progress((size_t)sweeps * most);
+  run_workers(most, [&](int worker, int workers, const GoOn& go_on) {
+    auto of = [&](int sweep, int other) -> Progress& { return progress[(size_t)sweep * most + other]; };
+    auto first = [&](int other) { return strips.count * other / workers; };  // of the strips of a worker
+    auto count = [&](int other) { return first(other + 1) - first(other); };
     auto scratch = make_scratch();
-    std::vector<int> ahead(sweeps, worker);  // the next block whose rows this worker walks along, before others need them
+
+    // The workers take turns with the blocks.
     auto walk_along = [&](int sweep, int end) {
-      for (int& block = ahead[sweep]; block < std::min(end, blocks); block += workers) {
-        if (sweep > 0)
-          for (int strip = 1; strip <= strips.count; ++strip)
-            if (!wait(sweep - 1, block, strip, go_on)) return false;
+      std::atomic<int>& done = of(sweep, worker).along;
+      for (int block; (block = done * workers + worker) < std::min(end, blocks); ++done) {
+        for (int other = 0; sweep > 0 && other < workers; ++other)
+          if (!Progress::wait(of(sweep - 1, other).visited, (block + 1) * count(other), go_on)) return false;
         along(sweep, block, scratch);
-        done(sweep, block, 0).store(true, std::memory_order_release);
       }
       return true;
     };
+
     auto visit_block = [&](int sweep, int block) {
-      if (!wait(sweep, block, 0, go_on)) return false;
-      for (int strip = first; strip <= last; ++strip) {
-        if (!wait(sweep, block, strip - 1, go_on)) return false;
-        if (block > 0 && !wait(sweep, block - 1, std::min(strip + 1, strips.count), go_on)) return false;
+      const int own = count(worker), left = worker - 1, right = worker + 1;
+      if (!Progress::wait(of(sweep, block % workers).along, block / workers + 1, go_on)) return false;
+      if (left >= 0 && !Progress::wait(of(sweep, left).visited, (block + 1) * count(left), go_on)) return false;
+      for (int i = 0; i < own; ++i) {
+        if (i + 1 == own && right < workers && block > 0 &&
+            !Progress::wait(of(sweep, right).visited, (block - 1) * count(right) + 1, go_on))
+          return false;
+        const int strip = first(worker) + i + 1;
         for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
           visit(sweep, block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
-        done(sweep, block, strip).store(true, std::memory_order_release);
+        of(sweep, worker).visited.store(block * own + i + 1, std::memory_order_release);
       }
       return true;
     };
+
+    const int lag = workers;  // blocks from a sweep to the next
     for (int step = 0; step < blocks + (sweeps - 1) * lag && go_on(); ++step)
       for (int sweep = 0; sweep < sweeps; ++sweep) {
         const int block = step - sweep * lag;
