@@ -96,7 +96,9 @@ def run_and_kill(command: list[str], victims: list[int], out: Path, kills: int) 
     `victims` are the processes that watch the workers; without any they are those of the command.
     """
     chance, done = random.Random(0), 0
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    said = out.with_suffix(".txt")
+    with said.open("wb") as file:
+        running = subprocess.Popen(command, stderr=file)
     while done < kills and running.poll() is None:
         before = len(list(out.rglob("*_left.json")))
         while len(list(out.rglob("*_left.json"))) < before + 2 and running.poll() is None:
@@ -106,7 +108,7 @@ def run_and_kill(command: list[str], victims: list[int], out: Path, kills: int) 
             os.kill(chance.choice(found), signal.SIGKILL)
             done += 1
     if running.wait() != 0:
-        raise RuntimeError(f"{command} ended with {running.returncode}")
+        raise RuntimeError(f"{command} ended with {running.returncode}: {said.read_text()}")
     return done
 
 
