@@ -2,12 +2,12 @@
 
     python benchmarks/cluster.py same DATA --pairs 500 --kills 2
     python benchmarks/cluster.py overhead --captures 120
-    python benchmarks/cluster.py rates
+    python benchmarks/cluster.py rates --captures 100000
 
 DATA is a folder with pairs, such as r6ii; more are made from them as for benchmarks/batch.py. `same` makes their maps
 without Dask, with --scheduler local, and on a scheduler and two workers that are processes of their own, and compares
 all files. A worker is killed with SIGKILL while it runs, several times. `overhead` compares the runners with captures
-that sleep for a second. `rates` measures what limits a large cluster. Linux only: it finds the processes in /proc.
+that sleep for --seconds. `rates` measures what limits a large cluster. Linux only: it finds the processes in /proc.
 """
 
 import argparse
@@ -96,7 +96,9 @@ def run_and_kill(command: list[str], victims: list[int], out: Path, kills: int) 
     `victims` are the processes that watch the workers; without any they are those of the command.
     """
     chance, done = random.Random(0), 0
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    said = out.with_suffix(".txt")
+    with said.open("wb") as file:
+        running = subprocess.Popen(command, stderr=file)
     while done < kills and running.poll() is None:
         before = len(list(out.rglob("*_left.json")))
         while len(list(out.rglob("*_left.json"))) < before + 2 and running.poll() is None:
@@ -106,7 +108,7 @@ def run_and_kill(command: list[str], victims: list[int], out: Path, kills: int) 
             os.kill(chance.choice(found), signal.SIGKILL)
             done += 1
     if running.wait() != 0:
-        raise RuntimeError(f"{command} ended with {running.returncode}")
+        raise RuntimeError(f"{command} ended with {running.returncode}: {said.read_text()}")
     return done
 
 
@@ -180,7 +182,7 @@ class Check(NamedTuple):
 def cost_of_check(folder: Path, captures: int) -> Check:
     """Check a manifest of captures. Their files need not exist for that."""
     rows = (
-        f"s3://bucket/day/{number:07d}_left.png,s3://bucket/day/{number:07d}_right.png" for number in range(captures)
+        f"memory://bucket/{number:07d}_left.png,memory://bucket/{number:07d}_right.png" for number in range(captures)
     )
     manifest = folder / "shots.csv"
     manifest.write_text("\n".join(("left,right", *rows)))
@@ -203,7 +205,7 @@ def show_overhead(captures: int, seconds: float) -> None:
     print(f"the engine costs {100 * (dask.whole / here.whole - 1):.1f} % in all, {100 * lasting:.1f} % once it runs")
 
 
-def show_rates(captures: int = 100_000) -> None:
+def show_rates(captures: int) -> None:
     print(f"load {load():.1f}")
     with tempfile.TemporaryDirectory() as place:
         check = cost_of_check(Path(place), captures)
@@ -229,13 +231,13 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--kills", type=int, default=2)
-    parser.add_argument("--captures", type=int, default=120)
-    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--captures", type=int, help="by default 120 of overhead, 100000 of rates")
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long a capture of overhead sleeps")
     args = parser.parse_args()
     if args.what == "overhead":
-        show_overhead(args.captures, args.seconds)
+        show_overhead(args.captures or 120, args.seconds)
     elif args.what == "rates":
-        show_rates()
+        show_rates(args.captures or 100_000)
     else:
         if args.data is None:
             parser.error("same needs DATA, a folder with pairs")

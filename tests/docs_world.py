@@ -13,7 +13,7 @@ from test_video import clip_of, write_video
 
 LEFT = "left.png left.tif photo.png"
 SMALL = "west.tif im0.png left1.png left2.png"
-SHOTS = "photos/day1/left.png photos/day2/left.png pictures/left.png shots/day1/left.png shots/in/left.png"
+SHOTS = "photos/day1/left.png photos/day2/left.png pictures/left.png shots/day1/left.png shots/in/left.png r6ii/l.png"
 RAW = "IMG_0001.CR3 IMG_0002.CR3"
 MAPS = "d.tiff depth.tiff out.tiff truth.pfm"
 SENSOR = {40962: (LONG, 960), 41486: (RATIONAL, 267), 41488: (SHORT, 3)}  # 960 pixels, 267 per cm
@@ -104,7 +104,7 @@ def networks(folder):
 
 
 def other_side(name):
-    for left, right in (("left", "right"), ("west", "east"), ("im0", "im1"), ("photo.", "photo-right.")):
+    for left, right in (("left", "right"), ("west", "east"), ("im0", "im1"), ("photo.", "photo-right."), ("l.", "r.")):
         if left in name.rpartition("/")[2]:
             return right.join(name.rsplit(left, 1))
     raise ValueError(name)

@@ -20,6 +20,7 @@ from dualpix.batches.runner import Here
 from dualpix.batches.store import once
 from dualpix.cli.batch import _summary, duration
 from dualpix.errors import InputError, OutputError, ParameterError
+from dualpix.io import locks as _locks
 from dualpix.io.parts import name_beside
 
 NAMES = ["a", "b", "deep/c"]
@@ -258,6 +259,23 @@ def test_two_batches_do_not_write_in_one_folder(photos, monkeypatch):
     assert len(run("photos", "out")) == 3
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_a_second_batch_says_that_it_waits(photos, call, monkeypatch, caplog):
+    monkeypatch.setattr(_folder, "PATIENCE", 0.1)
+    monkeypatch.setattr(_locks, "SILENCE", 0.02)
+    first = iter(dualpix.batch("photos", "out", runner=Here()))
+    next(first)
+    waits = "out: another dualpix batch is writing here: waiting 0.1 s for its end"
+    code, _, err = call("batch", "photos", "-o", "out")
+    assert (code, err.splitlines()[0], err.count(waits)) == (2, waits, 1)
+    assert waits not in call("batch", "photos", "-o", "out", "--quiet")[2]
+    caplog.clear()
+    with pytest.raises(OutputError):
+        run("photos", "out")
+    assert caplog.messages == [waits]
+    first.close()
+
+
 @pytest.mark.parametrize(
     ("out", "says"),
     [("none/out", "the folder .*none does not exist"), ("photos/a_left.png", "is not a folder")],
@@ -413,6 +431,8 @@ def test_rows_of_a_manifest_have_options_of_their_own(photos, tmp_path):
     [
         ("m.csv", "right\nb.png\n", "m.csv, line 1: column left is missing: "),
         ("m.csv", "", "m.csv, line 1: column left is missing: "),
+        ("m.csv", "left;right\na;b\n", "m.csv, line 1: the cells are separated by semicolons: "),
+        ("m.csv", "left\tright\na\tb\n", "m.csv, line 1: the cells are separated by tabs: "),
         ("m.csv", "left,right\na,b\n\nc\n", "m.csv, line 4: column right is missing: "),
         ("m.csv", "left,right\na,b\n,b\n", "m.csv, line 3: column left is missing: "),
         ("m.csv", "left,right\na,b,c\n", "m.csv, line 2: has 3 cells, but line 1 names 2 columns: "),
@@ -551,7 +571,7 @@ def bench(benchmark_script):
 @pytest.fixture
 def pairs(bench, photos, tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "CROP", 4)
-    bench.make_pairs(photos, tmp_path / "pairs", 60)  # enough for three kills, however fast a map is
+    bench.make_pairs(photos, tmp_path / "pairs", 6)
     return tmp_path / "pairs"
 
 
@@ -560,13 +580,6 @@ def test_batch_and_shell_loop_make_the_same_maps(bench, pairs, tmp_path):
     assert min(*batch, *loop) > 0
     for path in (tmp_path / "looped").glob("*.tiff"):
         assert path.read_bytes() == (tmp_path / "batched" / path.name).read_bytes()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-def test_killed_again_and_again_it_ends_as_an_undisturbed_run(bench, pairs, tmp_path):
-    found = bench.kill_test(pairs, tmp_path, kills=3, every=0.05)
-    assert found.main + found.workers > 0
-    assert found.wrong == []
 
 
 def test_the_kill_test_sees_what_is_wrong(bench, photos, tmp_path):

@@ -592,6 +592,21 @@ def test_preset_of_a_printed_config_is_recorded(call, folder):
     assert record["parameters"] == preset("dslr-b").replace(range=(-4, 4)).to_dict()
 
 
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("dispariti",), "No such command 'dispariti': did you mean disparity? See dualpix --help.\n"),
+        (("xyz",), "No such command 'xyz'. See dualpix --help.\n"),
+        (("info", "--jsn"), "--json"),  # the words are Click's
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest(call, args, says):
+    code, _, err = call(*args)
+    assert code == 2
+    assert says in err
+    assert ")." not in err
+
+
 def test_info_describes_the_good_files_before_it_fails(call, folder):
     code, out, err = call("info", "missing.png", "left.png", "right.png")
     assert (code, err) == (2, "error: missing.png: no such file: check the path\n")

@@ -253,5 +253,4 @@ def test_the_benchmark_sees_the_cost_of_an_engine(bench, tmp_path):
 
 
 def test_the_benchmark_sees_the_cost_of_checks(bench, tmp_path):
-    pytest.importorskip("s3fs", reason="s3fs is not installed: pip install '.[test-s3]'")
     assert bench.cost_of_check(tmp_path, 10).seconds > 0

@@ -1,7 +1,7 @@
 """Every code block of the documentation does what it says: Python runs, and so do commands.
 
-What the tests change in a block before it runs is in REPLACED of docs_programs.py. What cannot run here is in NOT_RUN
-there, and in NO_PYTHON.
+What the tests change in a block before it runs is in REPLACED of docs_programs.py. docs_project.py lets commands
+install dualpix. What runs elsewhere is in NO_PYTHON.
 """
 
 import importlib.util
@@ -12,21 +12,24 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import docs_programs
+import docs_project
 import docs_world
 import dualpix
 from docs_pages import BLOCKS, PAGES, ROOT, WITH_COMMANDS, WITH_PYTHON, blocks_of, commands_of, prose_of
-from docs_programs import NOT_RUN, REPLACED, options_of
+from docs_programs import REPLACED, options_of
 from dualpix import cli
+from dualpix.batches.manifest import read_manifest
 from dualpix.cli.main import COMMANDS
 from dualpix.evaluation.datasets import open_dataset
 from dualpix.params.config import read_toml
 
-LANGUAGES = {"python", "sh", "console", "text", "math", "csv", "jsonl", "json", "toml", "bibtex", "dockerfile"}
+LANGUAGES = {"python", "sh", "console", "text", "math", "csv", "jsonl", "json", "toml", "bibtex"}
 DEMO = ("dualpix", "demo", "-o", "demo-out")  # many pages have it, also without -o: it runs once
 
 PATIENCE = 240  # s for a page
@@ -48,14 +51,23 @@ NO_PYTHON = {
 def world(tmp_path_factory):
     """A folder with the files that the documentation names."""
     folder = tmp_path_factory.mktemp("docs")
+    docs_project.make(folder)
     docs_world.make(folder)
     assert cli.main([*DEMO[1:-1], str(folder / DEMO[-1])]) == 0
     return folder
 
 
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    """A folder with what is installed here, except dualpix."""
+    folder = tmp_path_factory.mktemp("site") / "packages"
+    docs_project.link_packages(folder)
+    return folder
+
+
 @pytest.fixture
 def folder(world, tmp_path, monkeypatch):
-    shutil.copytree(world, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(world, tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(world.with_name("cache")))  # pages score the same scenes
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -89,14 +101,14 @@ def in_time():
 
 
 @pytest.fixture
-def shell(in_time, folder, store, call, monkeypatch):
+def shell(in_time, folder, packages, store, call, monkeypatch):
     """Runs commands in the folder. Programs that are not here have stand-ins."""
     programs = folder / "programs"
     docs_programs.install(programs)
     monkeypatch.setenv("PATH", os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]))
     monkeypatch.setenv("BROWSER", f"{programs}/browser %s")
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")  # it costs time
-    shell = docs_programs.Shell(call, store)
+    shell = docs_programs.Shell(call, store, docs_project.Environments(packages))
     yield shell
     shell.stop()
     docs_programs.end_jobs(programs)
@@ -118,14 +130,11 @@ def test_block_names_its_language(block):
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
-def test_commands_run(shell, page, monkeypatch, benchmark_script):
+def test_commands_run(shell, page):
     write_files(page)
     for block in blocks_of(page):
         for words in commands_of(block):
-            if reason_not_to_run(words):
-                with monkeypatch.context() as patch:
-                    check(words, str(block), patch)
-            elif tuple(words) not in (DEMO, DEMO[:2]):
+            if tuple(words) not in (DEMO, DEMO[:2]):
                 shell.run(words, str(block))
     assert shell.ended() == []
 
@@ -191,8 +200,16 @@ def test_lists_have_no_idle_entry():
     python = [block.text for block in BLOCKS if block.language == "python"]
     idle = [each for each in REPLACED if not any(re.search(each.pattern, text) for text in (*lines, *python))]
     assert idle == []
-    assert [start for start in NOT_RUN if not any(re.match(start, line) for line in lines)] == []
     assert [mark for mark in NO_PYTHON if mark not in "".join(python)] == []
+
+
+def test_manifests_of_a_batch_name_the_same_shots(folder):
+    manifests = {block.language: block.text for block in blocks_of(ROOT / "docs/batch.md") if "left" in block.text}
+    for suffix in ("csv", "jsonl"):
+        Path(f"shots.{suffix}").write_text(manifests[suffix])
+    table, lines = read_manifest("shots.csv"), read_manifest("shots.jsonl")
+    assert [shot.name for shot in table] == ["first", "second"]
+    assert [replace(shot, where="") for shot in table] == [replace(shot, where="") for shot in lines]
 
 
 def test_table_of_own_data_is_read(folder):
@@ -200,21 +217,6 @@ def test_table_of_own_data_is_read(folder):
     Path("scenes.csv").write_text(table.text)
     scene = open_dataset("generic", ".").load("desk")
     assert (scene.truth.shape, scene.range, scene.guide) == ((48, 64), (-4, 4), None)
-
-
-def reason_not_to_run(words):
-    line = " ".join(words)
-    return next((reason for start, reason in NOT_RUN.items() if re.match(start, line)), None)
-
-
-def check(words, where, patch):
-    """What can be said about a command that does not run."""
-    if words[0] == "make":
-        docs_programs.dry_run(words, where)
-    elif words[:2] == ["pip", "install"]:
-        check_extras(words[2], where)
-    elif words[0] == "python":
-        docs_programs.parse_script(words, where, patch)
 
 
 def test_every_extra_is_in_the_table():
@@ -255,6 +257,8 @@ def test_commands_in_the_text_exist(page):
         assert (ROOT / script).is_file(), script
     for requirement in re.findall(r"`pip install ([^`]+)`", text):
         check_extras(requirement, page.name)
+    for line in re.findall(r"`(make [\w-]+(?: \w+=[^`]+)?)`", text):
+        assert not docs_programs.dry_run(line), line
 
 
 @pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))], ids=lambda p: p.name)

@@ -779,16 +779,7 @@ def test_a_missing_outcome_is_no_error(tmp_path, monkeypatch, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
-# ---- faults --------------------------------------------------------------------------------------
-
-
-def test_faults_leave_nothing_behind(tmp_path, benchmark_script):
-    """A short run of benchmarks/faults.py."""
-    faults = benchmark_script("faults")
-    found = list(faults.run_all(0, 20, tmp_path, codes=(errno.ENOSPC,)))
-    assert len(found) == 7
-    for tally in found:
-        assert tally.is_good(), (str(tally), tally.notes)
+# ---- faults: test_docs.py runs the others of benchmarks/faults.py, as docs/endings.md shows it ---
 
 
 def test_kills_leave_nothing_behind(tmp_path, benchmark_script, monkeypatch):

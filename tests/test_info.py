@@ -101,6 +101,20 @@ def test_sidecars(call, folder):
     ]
 
 
+def test_a_zarr_folder(call, folder):
+    zarr = pytest.importorskip("zarr")
+    for name, shape, dtype in (("plain.zarr", (60, 80, 3), "uint8"), ("map.zarr", (60, 80), "float32")):
+        zarr.open_array(name, mode="w", shape=shape, chunks=shape, dtype=dtype)[:] = 7
+    record = {"dualpix": "1", "map": "map.zarr", "unit": "pixels of the input"}
+    (folder / "map.json").write_text(json.dumps(record | {"disparity": {"min": -1, "max": 2, "nan": 3}}))
+    code, out, _ = call("info", "plain.zarr", "map.zarr")
+    assert code == 0
+    assert out.splitlines() == [
+        "plain.zarr: Zarr 80x60 RGB uint8",
+        "map.zarr: Zarr 80x60 grey float32, -1 to 2 px (3 NaN); by dualpix 1, see map.json",
+    ]
+
+
 def test_the_records_of_videos_and_batches(call, folder):
     (folder / "v.json").write_text(
         '{"dualpix": "1", "clip": "v.mkv", "frames": 5, "width": 80, "height": 60, "calibration": null}'

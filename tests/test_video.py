@@ -372,6 +372,7 @@ def odd_videos(tmp_path_factory):
     write_video(tmp_path / "small.mkv", [view[:, :60] for view in rights])
     write_video(tmp_path / "odd.mkv", [view[:, :61] for view in rights])
     (tmp_path / "text.mkv").write_text("no video")
+    (tmp_path / "text.png").write_text("no video")
     (tmp_path / "empty").mkdir()
     return tmp_path
 
@@ -387,6 +388,8 @@ def odd_videos(tmp_path_factory):
         (["left.mkv", "left.mkv", "--layout", "top-bottom"], "--layout and --first say how one file holds both views"),
         (["left.mkv", "missing.mkv"], "missing.mkv: no such file: check the path"),
         (["left.mkv", "text.mkv"], "text.mkv: is no video that can be read (Invalid data found"),
+        (["left.mkv", "text.png"], "text.png: is in none of the formats read here"),
+        (["left.mkv", "https://a.org/b.mkv"], "https://a.org/b.mkv: only dualpix batch reads URLs: download the file"),
         (["empty", "empty"], "empty: this folder holds no pictures"),
         (["left_%04d.png", "left.mkv"], "left_%04d.png: no file matches this pattern"),
         (["*.jpg", "left.mkv"], "*.jpg: no file matches this pattern: check it, and quote it"),

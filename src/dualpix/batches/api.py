@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..method.memory import available
 from ..params import DEFAULT_PRESET, Params, resolve
 from ..params.overrides import Overrides, Preset, Unpack
 from ..params.rules import Choice, Real, Whole, check
-from ..run import thread_count
+from ..run import LOG, thread_count
 from ..types import StrPath
 from .capture import Capture
 from .cluster import LOCAL, Cluster, check_scheduler, count_threads
@@ -137,6 +137,9 @@ class Batch:
         Pictures in the input folders that belong to no capture.
     jobs, threads : int
         Number of processes, and of threads in each of them.
+    waits : callable
+        Is told in a sentence when another batch writes in the folder, and this one waits for its end. By default it is
+        logged.
     """
 
     def __init__(
@@ -183,13 +186,15 @@ class Batch:
         elif scheduler == LOCAL and self._limit is not None:
             self._limit /= self.jobs  # every worker has its share
 
+        self.waits: Callable[[str], object] = LOG.warning
+
     def __len__(self) -> int:
         return len(self._shots)
 
     def __iter__(self) -> Generator[Outcome, None, None]:
         """Run the captures that are not finished. Yields what became of each, those that were finished included."""
         with (
-            opened(self._folder, self._identity) as lock,
+            opened(self._folder, self._identity, self.waits) as lock,
             closing(Results(self._folder)) as results,
             closing(self._chosen_runner(lock).run(map(self._task, self._shots))) as outcomes,
         ):

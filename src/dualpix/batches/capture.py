@@ -25,7 +25,6 @@ from ..run import Progress
 from ..version import version
 
 if TYPE_CHECKING:
-    from ..camera.lens import Calibration
     from .outcome import Outcome
     from .store import Store
 
@@ -160,7 +159,9 @@ def make(capture: Capture, progress: Progress | None = None) -> Made:
     DualpixError
         If an input cannot be used.
     """
-    lens = None if capture.calibration is None else _lens_of(capture.calibration, capture.camera)
+    lens = None if capture.calibration is None else api.lens_of(capture.calibration)
+    if lens is not None:
+        lens.check_camera(capture.camera)
     with opencv_threads(capture.threads):
         result = api.disparity(
             capture.left,
@@ -187,15 +188,6 @@ def _files_of(path: str) -> dict[str, str]:
     from ..io.one_file import files_of
 
     return files_of(path)
-
-
-def _lens_of(path: str, camera: str | None) -> Calibration:
-    """The calibration in a file, refused if it is that of another camera."""
-    from ..camera.lens_file import read_calibration
-
-    lens = read_calibration(path)
-    lens.check_camera(camera)
-    return lens
 
 
 def write(files: Sink, capture: Capture, made: Made) -> None:

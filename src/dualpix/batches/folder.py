@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -90,11 +90,14 @@ def _names(folder: str) -> list[str]:
 
 
 @contextmanager
-def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
+def opened(
+    folder: str, batch: dict[str, Any], waits: Callable[[str], object] | None = None
+) -> Iterator[tuple[int, ...]]:
     """Make the folder if it is missing, and keep other batches out while the block runs. A store has no locks.
 
     Parts of files are removed at the beginning, if a killed run has left some, and at the end, when our own processes
-    have ended. So it does not matter what one of them did when it was killed.
+    have ended. So it does not matter what one of them did when it was killed. `waits` is told when another batch is in
+    the folder, and may end soon.
 
     Yields
     ------
@@ -111,7 +114,7 @@ def opened(folder: str, batch: dict[str, Any]) -> Iterator[tuple[int, ...]]:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: this folder cannot be made ({error.strerror}): choose another place") from None
-    with locked(folder, "dualpix batch", PATIENCE) as lock:
+    with locked(folder, "dualpix batch", PATIENCE, waits) as lock:
         _remove_parts(folder)
         path = os.path.join(folder, BATCH)
         if _read(folder) != _as_json(batch):

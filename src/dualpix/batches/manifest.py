@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -134,6 +135,9 @@ def _csv_rows(path: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         columns = [column.strip() for column in next(reader, [])]
+        if len(columns) == 1 and (found := re.search("[;\t]", columns[0])):
+            other = {";": "semicolons", "\t": "tabs"}[found[0]]
+            raise InputError(f"{path}, line 1: the cells are separated by {other}: separate them by commas")
         if "left" not in columns:
             raise InputError(f"{path}, line 1: column left is missing: begin with a line such as left,right")
         if len(columns) != len(set(columns)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,6 +114,8 @@ def batch(
     if not whole.jobs and not quiet:
         say(f"{scheduler}: has no workers yet: start some with 'dask worker {scheduler}'", err=True)
     signals.goes_on = True
+    if not quiet:
+        whole.waits = partial(say, err=True)
     record = _run(whole, quiet)
     record = {"output": output, "jobs": whole.jobs, "threads": whole.threads, "left_out": whole.others, **record}
     for name, error in record["failed"].items():

@@ -61,6 +61,16 @@ class _Group(click.Group):
         command: click.Command = getattr(import_module(f".{cmd_name}", __package__), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from ..params.rules import did_you_mean
+
+            hint = did_you_mean(args[0], COMMANDS).strip()
+            ctx.fail(f"No such command {args[0]!r}{': ' if hint else '.'}{hint}")
+        return super().resolve_command(ctx, args)
+
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
@@ -141,7 +151,7 @@ def _failed(error: Exception) -> int:
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "dualpix"
         message = error.format_message()
-        stop = "" if message.endswith((".", "?", "!")) else "."
+        stop = "" if message.endswith((".", "?", "!", "?)")) else "."
         return _fail(f"{message}{stop} See {command} --help.", BAD_INPUT)
     if isinstance(error, DualpixError):
         return _fail(in_options(str(error)), BAD_INPUT)

@@ -90,6 +90,8 @@ def file_bytes(path: StrPath) -> FileBytes:
     except FileNotFoundError:
         if not os.fspath(path):
             raise InputError("path is empty: give the name of a file") from None
+        if "://" in os.fspath(path):
+            raise InputError(f"{path}: only dualpix batch reads URLs: download the file and give its path") from None
         raise InputError(f"{path}: no such file: check the path") from None
     except OSError as error:
         if os.path.isdir(path):

@@ -3,15 +3,16 @@
 from typing import Any
 
 from ..files import parse_json, read_text
-from . import probe, raw
+from . import raw
 from .captures import find_capture
-from .map_values import map_values, value_range
+from .map_values import value_range
 from .model_files import model_line, model_record
-from .one_file import kind_of, pages_info
+from .one_file import kind_of
 from .orientation import swaps_axes
+from .picture_records import image_record, sidecar_of, zarr_record
 from .recorded import unit_of
 from .shot import Shot, read_shot
-from .sidecar import read_sidecar, sidecar_path
+from .sidecar import sidecar_path
 
 UNIT_WORDS = {"px": "disparity in px", "m": "depth in metres", "relative": "relative inverse depth"}
 
@@ -24,14 +25,14 @@ def file_record(path: str) -> dict[str, Any]:
     """
     kind = kind_of(path)
     if kind == "folder":
-        return {**_image_record(str(find_capture(path).left)), "path": path, "views": 2}
+        return zarr_record(path) or {**image_record(str(find_capture(path).left)), "path": path, "views": 2}
     if (model := model_record(path)) is not None:
-        return model | _sidecar_of(path)
+        return model | sidecar_of(path)
     shot = read_shot(path).to_dict()
     if kind == "raw":
         record = {"path": path, "format": "raw", "channels": 1, "dtype": "uint16", **raw.describe(path)}
     else:
-        record = _image_record(path, pages=kind == "pages")
+        record = image_record(path, pages=kind == "pages")
     if kind in ("pages", "mpo"):
         record["views"] = 2
     return record | ({"shot": shot} if shot else {})
@@ -54,26 +55,6 @@ def json_record(path: str) -> dict[str, Any] | None:
     if isinstance(found.get("batch"), dict):
         return {"path": path, "format": "batch", "sidecar": found}
     return None
-
-
-def _sidecar_of(path: str) -> dict[str, Any]:
-    found = read_sidecar(path)
-    return {"sidecar": found} if found else {}
-
-
-def _image_record(path: str, pages: bool = False) -> dict[str, Any]:
-    found = pages_info(path) if pages else probe(path)
-    record = {
-        "path": path,
-        "format": found.format,
-        "width": found.width,
-        "height": found.height,
-        "channels": found.channels,
-        "dtype": found.dtype,
-        "orientation": found.orientation,
-        **_sidecar_of(path),
-    }
-    return record if pages else record | map_values(path, found, record.get("sidecar"))
 
 
 def file_line(record: dict[str, Any]) -> str:

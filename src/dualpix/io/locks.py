@@ -2,10 +2,12 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from ..errors import OutputError
+
+SILENCE = 0.5  # s
 
 
 def lock(file: int) -> None:
@@ -36,7 +38,9 @@ def try_lock(file: int) -> bool:
 
 
 @contextmanager
-def locked(folder: str, command: str, patience: float = 0) -> Iterator[tuple[int, ...]]:
+def locked(
+    folder: str, command: str, patience: float = 0, waits: Callable[[str], object] | None = None
+) -> Iterator[tuple[int, ...]]:
     """Lock a folder. The system gives the lock back when the last process that has it ends, however it ends.
 
     Parameters
@@ -47,6 +51,8 @@ def locked(folder: str, command: str, patience: float = 0) -> Iterator[tuple[int
         What the other run is, for the error.
     patience
         Seconds to wait for a run that ends just now.
+    waits
+        Called with a sentence when it has waited for `SILENCE` seconds.
 
     Yields
     ------
@@ -65,16 +71,20 @@ def locked(folder: str, command: str, patience: float = 0) -> Iterator[tuple[int
         return
     place = os.open(folder, os.O_RDONLY)
     try:
-        end = time.monotonic() + patience
+        start = time.monotonic()
         while True:
             try:
                 fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if time.monotonic() >= end:
+                waited = time.monotonic() - start
+                if waited >= patience:
                     raise OutputError(
                         f"{folder}: another {command} is writing here: wait until it ends, or choose another output"
                     ) from None
+                if waits and waited >= SILENCE:
+                    waits(f"{folder}: another {command} is writing here: waiting {patience:g} s for its end")
+                    waits = None
                 time.sleep(0.05)
             except OSError:  # a file system without locks
                 break

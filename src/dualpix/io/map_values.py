@@ -28,11 +28,16 @@ def _depth_inside(path: str, sidecar: dict[str, Any] | None) -> dict[str, Any]:
     """What a photo tells about the depth in it. The sidecar has the range."""
     if not _dynamic_depth.is_inside(file_bytes(path)):
         return {}
-    found = (sidecar.get("depth") or sidecar.get("disparity")) if sidecar else None
-    if not isinstance(found, dict) or sidecar is None:
-        return {"depth_inside": True}
+    return {"depth_inside": True} | (recorded_values(sidecar) if sidecar else {})
+
+
+def recorded_values(sidecar: dict[str, Any]) -> dict[str, Any]:
+    """The range of a map and its unit by its sidecar, if it tells them."""
+    found = sidecar.get("depth") or sidecar.get("disparity")
+    if not isinstance(found, dict):
+        return {}
     values = {name: found[name] for name in ("min", "max", "nan", "inf") if found.get(name) is not None}
-    return {"depth_inside": True, "unit": unit_of(sidecar), "values": {"min": math.nan, "max": math.nan} | values}
+    return {"unit": unit_of(sidecar), "values": {"min": math.nan, "max": math.nan} | values}
 
 
 def statistics(values: Map) -> dict[str, Any]:

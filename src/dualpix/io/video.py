@@ -18,7 +18,7 @@ from ..types import Image, StrPath
 from ._extra import missing
 from ._format import reading
 from ._limit import max_pixels, too_large
-from ._reader import file_bytes
+from ._reader import file_bytes, probe
 from .atomic import writing
 
 __all__ = [
@@ -128,6 +128,8 @@ def _opened(path: StrPath) -> Iterator[tuple[Any, Any]]:
                     )
                 stream.codec_context.options = _limits()
                 if not stream.codec_context.width:
+                    if container.format.name.endswith(("_pipe", "image2")):
+                        probe(path)  # it should be a single picture: this says what is wrong with it
                     raise InputError(
                         f"{path}: is no video that can be read, or its frames are over the limit of {max_pixels()} "
                         f"pixels: give another file, or raise the environment variable DUALPIX_MAX_PIXELS"

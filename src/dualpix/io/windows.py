@@ -95,6 +95,7 @@ class Chunks:
 
     path: str
     shape: Shape
+    dtype: str
 
     def window(self, rows: slice, columns: slice) -> Image:
         """A part of it."""
@@ -161,7 +162,7 @@ def by_windows(picture: StrPath | Image) -> Picture | None:
         return None
     path = os.path.abspath(picture)
     if os.path.isdir(path) and is_zarr(path):
-        return _zarr(path)
+        return open_zarr(path)
     data = file_bytes(picture)
     if data[:6] == _NPY:
         grid = Grid.of_npy(path)
@@ -175,7 +176,14 @@ def is_zarr(path: str) -> bool:
     return any(Path(path, name).is_file() for name in ("zarr.json", ".zarray"))
 
 
-def _zarr(path: str) -> Picture:
+def open_zarr(path: str) -> Chunks:
+    """Open a folder that is a Zarr array.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no picture.
+    """
     if missing("zarr"):
         raise InputError(f"{path}: a Zarr folder needs a package: pip install 'dualpix[tiles]'")
     import zarr
@@ -187,7 +195,7 @@ def _zarr(path: str) -> Picture:
     if not 2 <= array.ndim <= 3 or 0 in array.shape:
         raise InputError(f"{path}: is an array of shape {array.shape}, not a picture: give one with rows and columns")
     as_image(np.zeros((1, 1, *array.shape[2:]), array.dtype), path)
-    return Chunks(path, tuple(map(int, array.shape)))
+    return Chunks(path, tuple(map(int, array.shape)), str(array.dtype))
 
 
 def _tiff_picture(path: str, data: Bytes) -> Picture | None:
