@@ -105,10 +105,13 @@ def run_and_kill(command: list[str], victims: list[int], out: Path, kills: int) 
             time.sleep(0.02)
         found = [child for pid in victims or [running.pid] for child in children(pid) if is_worker(child)]
         if found and running.poll() is None:
-            os.kill(chance.choice(found), signal.SIGKILL)
-            done += 1
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(chance.choice(found), signal.SIGKILL)
+                done += 1
     if running.wait() != 0:
         raise RuntimeError(f"{command} ended with {running.returncode}: {said.read_text()}")
+    if done < kills:
+        raise RuntimeError(f"{command} ended after {done} of {kills} kills: give it more pairs")
     return done
 
 

@@ -1,4 +1,4 @@
-"""The project as a reader has cloned it, but with a core that is compiled already: pip and make take seconds."""
+"""The project as a reader has cloned it, but with a core that is compiled already: pip takes seconds."""
 
 import os
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from docs_pages import ROOT
 
-CLONED = "Makefile README.md LICENSE CMakeLists.txt benchmarks core src tests tools"
-OWN = ("pip", "python3", "make", ".venv/")  # such commands make or use an environment of their own
+CLONED = "README.md LICENSE benchmarks src tests"
+OWN = ("pip", "python3", ".venv/")  # such commands make or use an environment of their own
 
 BACKEND = '''"""Builds the package by handing out the wheel beside it."""
 

@@ -99,7 +99,7 @@ def match(left="left.png", right="right.png", output="out.tiff", *options):
 BAD_IMAGES = [
     ("missing.png", "no such file: check the path"),
     ("https://a.org/b.png", "https://a.org/b.png: only dualpix batch reads URLs: download the file and give its path"),
-    ("file:///b.png", "only dualpix batch reads URLs"),
+    ("file:///b.png", "file:///b.png: give the path without file://"),
     ("folder.png", "is a folder: give a file"),
     ("text.png", "none of the formats"),
     ("empty.png", "is empty: copy"),

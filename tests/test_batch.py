@@ -265,7 +265,7 @@ def test_a_second_batch_says_that_it_waits(photos, call, monkeypatch, caplog):
     monkeypatch.setattr(_locks, "SILENCE", 0.02)
     first = iter(dualpix.batch("photos", "out", runner=Here()))
     next(first)
-    waits = "out: another dualpix batch is writing here: waiting 0.1 s for its end"
+    waits = "out: another dualpix batch is writing here: waiting up to 0.1 s until it ends"
     code, _, err = call("batch", "photos", "-o", "out")
     assert (code, err.splitlines()[0], err.count(waits)) == (2, waits, 1)
     assert waits not in call("batch", "photos", "-o", "out", "--quiet")[2]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import textured_pair
+from conftest import PLAIN_PASS, textured_pair
 from dualpix import OutputError, _core, clips, ending
 from dualpix.batches.process import ProcessError, Worker
 from dualpix.clips.parts import Parts
@@ -69,8 +69,18 @@ def filled(d, threads):
         d[-1, -1] = row[-1, -1]
 
 
+def aggregated(d, threads):
+    """So many passes over a map of that size take a while."""
+    alpha, beta, A, B = (np.ones_like(d) for _ in range(4))
+    weights = np.full((d.shape[0], 4, d.shape[1]), 63 << 10, np.uint16)
+    found = np.full_like(d, np.nan)
+    settings = PLAIN_PASS | {"messages": _core.Messages.exact, "taus": [0.5] * 400, "threads": threads}
+    _core.aggregate(alpha, beta, weights, A, B, minimizer=found, **settings)
+    d[:] = found
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("kernel", [semi_global, solved, filled])
+@pytest.mark.parametrize("kernel", [semi_global, solved, filled, aggregated])
 def test_a_signal_stops_a_kernel(kernel, threads):
     """The last pixel has no result, so the kernel did not run to its end. The next call is as if nothing had been."""
     d = np.full((700, 900), np.nan, np.float32)

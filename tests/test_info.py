@@ -107,11 +107,12 @@ def test_a_zarr_folder(call, folder):
         zarr.open_array(name, mode="w", shape=shape, chunks=shape, dtype=dtype)[:] = 7
     record = {"dualpix": "1", "map": "map.zarr", "unit": "pixels of the input"}
     (folder / "map.json").write_text(json.dumps(record | {"disparity": {"min": -1, "max": 2, "nan": 3}}))
-    code, out, _ = call("info", "plain.zarr", "map.zarr")
+    code, out, _ = call("info", "plain.zarr", "map.zarr", "map.zarr/")
     assert code == 0
     assert out.splitlines() == [
         "plain.zarr: Zarr 80x60 RGB uint8",
         "map.zarr: Zarr 80x60 grey float32, -1 to 2 px (3 NaN); by dualpix 1, see map.json",
+        "map.zarr/: Zarr 80x60 grey float32, -1 to 2 px (3 NaN); by dualpix 1, see map.json",
     ]
 
 

@@ -118,6 +118,6 @@ void bind_aggregate(nb::module_& m) {
         "A pass over all paths, and a robust one for each of taus; a tau of 0 is a pass that is not robust.\n"
         "A, B = scale * sum of the aggregated coefficients of the last pass, minimizer = -B / (2 A) = d.\n"
         "With vertex, in half floats, a pixel counts 1 / (1 + (max(vertex - d, 0) / fattening)^2) in a robust pass,\n"
-        "with d of the pass before.");
+        "with d of the pass before. Other passes leave vertex unread.");
   m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
 }

@@ -62,7 +62,7 @@ struct Strips {
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
-// How far a worker is in a sweep. Each has lines of the cache of its own, which others read only if they must wait.
+// How far a worker is in a sweep. Each has lines of the cache of its own, so that workers do not write to the same one.
 struct alignas(128) Progress {
   std::atomic<int> along{0};    // blocks whose rows it has walked along
   std::atomic<int> visited{0};  // strips that it has visited
@@ -79,7 +79,7 @@ struct alignas(128) Progress {
 };
 
 // Sweeps over the rows of an image, one behind the other: a sweep takes a block of kLanes rows when the sweep before it
-// has left it, while its values are still in the cache. For each sweep and block, calls along(sweep, block, scratch) with
+// has left it, while its values are still in the cache (if there are few workers: the sweeps are `workers` blocks apart). For each sweep and block, calls along(sweep, block, scratch) with
 // one make_scratch() per thread. Then calls visit(sweep, i, begin, end) for each row i of the block, strip by strip, with
 // the columns [begin, end) of the strip.
 //
@@ -103,11 +103,13 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
 
     // The workers take turns with the blocks.
     auto walk_along = [&](int sweep, int end) {
-      std::atomic<int>& done = of(sweep, worker).along;
-      for (int block; (block = done * workers + worker) < std::min(end, blocks); ++done) {
+      std::atomic<int>& along_so_far = of(sweep, worker).along;
+      int done = along_so_far.load(std::memory_order_relaxed);  // written by this worker alone
+      for (int block; (block = done * workers + worker) < std::min(end, blocks);) {
         for (int other = 0; sweep > 0 && other < workers; ++other)
           if (!Progress::wait(of(sweep - 1, other).visited, (block + 1) * count(other), go_on)) return false;
         along(sweep, block, scratch);
+        along_so_far.store(++done, std::memory_order_release);
       }
       return true;
     };
@@ -132,7 +134,10 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
     for (int step = 0; step < blocks + (sweeps - 1) * lag && go_on(); ++step)
       for (int sweep = 0; sweep < sweeps; ++sweep) {
         const int block = step - sweep * lag;
-        if (!walk_along(sweep, block + (sweep > 0 ? lag : 2 * workers))) return;
+        // Worker k is about k blocks behind the first. So all walk along rows at about the same time, and a block of a
+        // later sweep is begun when the last worker should have left it.
+        const int ahead = worker + 1 + (sweep > 0 ? 0 : workers);
+        if (!walk_along(sweep, block + ahead)) return;
         if (block >= 0 && block < blocks && !visit_block(sweep, block)) return;
       }
   });

@@ -11,6 +11,7 @@ from ..types import Image, StrPath
 from ._decoders import MAP_FORMATS
 from ._format import UPRIGHT, Bytes, Format, FormatError, check_shape, matches, reading
 from ._limit import too_large
+from .urls import is_url, scheme
 
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
 _RAW_SUFFIXES = (".cr2", ".cr3", ".dng")
@@ -90,7 +91,9 @@ def file_bytes(path: StrPath) -> FileBytes:
     except FileNotFoundError:
         if not os.fspath(path):
             raise InputError("path is empty: give the name of a file") from None
-        if "://" in os.fspath(path):
+        if scheme(path) == "file":
+            raise InputError(f"{path}: give the path without file://") from None
+        if is_url(path):
             raise InputError(f"{path}: only dualpix batch reads URLs: download the file and give its path") from None
         raise InputError(f"{path}: no such file: check the path") from None
     except OSError as error:

@@ -83,7 +83,7 @@ def locked(
                         f"{folder}: another {command} is writing here: wait until it ends, or choose another output"
                     ) from None
                 if waits and waited >= SILENCE:
-                    waits(f"{folder}: another {command} is writing here: waiting {patience:g} s for its end")
+                    waits(f"{folder}: another {command} is writing here: waiting up to {patience:g} s until it ends")
                     waits = None
                 time.sleep(0.05)
             except OSError:  # a file system without locks

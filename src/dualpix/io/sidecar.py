@@ -29,8 +29,9 @@ def sidecar_path(path: StrPath) -> str:
     For ``out.tiff`` it is ``out.json``. If that is the sidecar of another map, such as ``out.pfm``, it is
     ``out.tiff.json``.
     """
-    name, full = os.path.basename(path), os.fspath(path) + ".json"
-    short = os.path.splitext(path)[0] + ".json"
+    place = os.fspath(path).rstrip("/" + os.sep)  # shells add a separator to a Zarr folder
+    name, full = os.path.basename(place), place + ".json"
+    short = os.path.splitext(place)[0] + ".json"
     taken = _read(short).get("map", name) != name
     return full if taken or _read(full).get("map") == name else short
 

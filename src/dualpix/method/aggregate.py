@@ -16,7 +16,7 @@ from .confidence import FAR, spread
 from .scales import PASSES
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
-LEAST_FATTENING = 1e-6  # px
+LEAST_FATTENING, LEAST_TAU = 1e-6, 1e-6  # px
 DECAYS = 3  # a message has faded when its weight has fallen to exp(-DECAYS)
 JUMPS = (
     2.0,
@@ -161,7 +161,8 @@ def exact(
 def robust_passes(settings: Aggregation, passes: int) -> list[float]:
     """The tolerance of every pass after the first, px. The last one given holds for all later passes."""
     taus = np.ravel(settings.robust_tau)
-    return [float(taus[min(i, len(taus) - 1)]) for i in range(passes - 1)] if taus.any() else []
+    least = [max(float(tau), LEAST_TAU) if tau else 0.0 for tau in taus]  # as a float32 it must not become 0
+    return [least[min(i, len(least) - 1)] for i in range(passes - 1)] if taus.any() else []
 
 
 def all_passes(

@@ -49,7 +49,7 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         "cost": {"multiply_adds": needed, **_against(cost, needed / limits["multiply_adds_per_second"])},
         **{
             name: _moving(bytes_of[name] * planes.left.size, times[name], limits)
-            for name in ("edge weights", "aggregation", "robust aggregation")
+            for name in ("edge weights", "aggregation", "aggregation in passes")
         },
     }
 
@@ -69,7 +69,7 @@ def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tup
 def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, float]:
     """Seconds of a pass of aggregation, of edge weights, of census and of a copy of one map.
 
-    "aggregation" is a plain pass alone, "robust aggregation" one of the FINEST passes, each behind the one before.
+    "aggregation" is a plain pass alone, "aggregation in passes" one of the FINEST passes, each behind the one before.
     """
     local, settings = _match(planes, params, threads), params.aggregation
     weights = edge_weights(planes.guide, settings, threads)
@@ -87,11 +87,11 @@ def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int)
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
             "census": lambda: _core.census(planes.left, target, threads),
             "aggregation": partial(run, 1),
-            "robust aggregation": partial(run, FINEST),
+            "aggregation in passes": partial(run, FINEST),
         },
         rounds,
     )
-    return times | {"robust aggregation": times["robust aggregation"] / FINEST}
+    return times | {"aggregation in passes": times["aggregation in passes"] / FINEST}
 
 
 def _moving(moved: float, seconds: float, limits: dict[str, float]) -> dict[str, float]:

@@ -44,7 +44,7 @@ def operations(matching: Matching, paths: int, count: int) -> dict[str, float]:
         "encc": 3 * (3 + 2 * 2 * box_additions(matching.encc_window)) + PEAK,
         "edge weights": paths / 2 * EDGE,
         "aggregation": paths * MESSAGE,
-        "robust aggregation": paths * (MESSAGE + (FINEST - 1) * ROBUST) / FINEST,
+        "aggregation in passes": paths * (MESSAGE + (FINEST - 1) * ROBUST) / FINEST,
         "census": CENSUS,
     }
 
@@ -58,8 +58,8 @@ def moved(paths: int) -> dict[str, float]:
     """Bytes of a pixel that each kernel must read or write, by kernel."""
     plain = 5.0  # alpha, beta, A, B, and the guide for the weights
     robust = plain + 1.5  # and d, and the vertices in 16 bits
-    passes = (plain + (FINEST - 1) * robust) / FINEST
-    maps = {"cost": 4.0, "encc": 4.0, "aggregation": plain, "robust aggregation": passes, "census": 2.0}
+    passes = (plain + 1 + (FINEST - 1) * robust) / FINEST  # the first writes d, too; each counts as if it were alone
+    maps = {"cost": 4.0, "encc": 4.0, "aggregation": plain, "aggregation in passes": passes, "census": 2.0}
     # the guide, and 16 bits for every edge of a pixel
     return {name: FLOAT * each for name, each in maps.items()} | {"edge weights": FLOAT + paths / 2 * 2}
 

@@ -51,7 +51,7 @@ def _of_kernels(kernels: dict[str, Any]) -> dict[str, float]:
     share = weights["seconds"] / FINEST / one_pass["seconds"]
     return {
         "aggregation, one pass of 8 paths / a copy of its maps": kernels["aggregation"]["of_copy"],
-        f"aggregation, one of {FINEST} passes / a copy of its maps": kernels["robust aggregation"]["of_copy"],
+        f"aggregation, one of {FINEST} passes / a copy of its maps": kernels["aggregation in passes"]["of_copy"],
         "aggregation, one pass and its share of the edge weights / a copy of its maps": (1 + share)
         * one_pass["of_copy"],
         "aggregation, one pass of 8 paths / its traffic alone": kernels["aggregation"]["ratio"],
