@@ -330,6 +330,23 @@ def test_kernels_stand_beside_their_bounds(record):
     assert kernels["aggregation"]["bound"] == pytest.approx(kernels["aggregation"]["bytes"] / moved)
 
 
+def test_names_of_the_roofline_cover_no_dot():
+    limits = {"bytes_per_second": 35e9, "multiply_adds_per_second": 104e9}
+    dots = {
+        "aggregation in passes": (4, 31),
+        "aggregation": (4, 29),
+        "census": (6, 25),
+    }  # operations a byte, G a second
+    kernels = {name: {"operations": x, "bytes": 1, "seconds": 1e-9 * x / y} for name, (x, y) in dots.items()}
+    shapes, _ = _roofline.panel({"limits": limits, "roofline": kernels})
+    bars = [(each.x + 4, each.y + 4) for each in shapes if isinstance(each, _figure.Bar)]
+    names = [each for each in shapes if isinstance(each, _figure.Words) and "%" in each.text]
+    assert len(bars) == len(names) == 3
+    for name in names:
+        width = _roofline.LETTER * len(name.text)
+        assert not any(name.x < x < name.x + width and abs(name.y - 4 - y) < 8 for x, y in bars), name
+
+
 def test_the_roofline_counts_what_the_kernels_must_do(record):
     found, pixels = record["kernels"]["roofline"], record["pair"]["width"] * record["pair"]["height"]
     assert set(found) == {"cost", "encc", "edge weights", "aggregation", "aggregation in passes", "census"}

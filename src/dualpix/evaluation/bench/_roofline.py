@@ -96,6 +96,7 @@ def panel(kernels: Mapping[str, Any]) -> Panel:
     shapes.append(Line([(x_at(x), y_at(y)) for x, y in roof], "third", 2.5))
     shapes.append(Words(f"arithmetic, {1e-9 * peak:.0f} G/s", right, y_at(1e-9 * peak) - 8, "end"))
     shapes.append(Words(f"memory, {1e-9 * bandwidth:.0f} GB/s", x_at(foot) + 40, y_at(roof[0][1]) + 8))
+    places = [Words("", x_at(x), y_at(y) + 4) for x, y in dots.values()]
     labels: list[Words] = []
     for name, (x, y) in sorted(dots.items(), key=lambda dot: -dot[1][1]):  # a label moves down if it must
         shapes.append(Bar(x_at(x) - 4, y_at(y) - 4, 8, 8, "ours"))
@@ -104,7 +105,7 @@ def panel(kernels: Mapping[str, Any]) -> Panel:
         label = Words(
             f"{name}, {share:.0%}", x_at(x) + (-8 if late else 8), y_at(y) + 4, "end" if late else "start", "ink"
         )
-        while any(_touch(label, each) for each in labels):
+        while any(_touch(label, each) for each in (*places, *labels)):
             label = label._replace(y=label.y + 1)
         labels.append(label)
     return [*shapes, *labels], HEIGHT
