@@ -332,19 +332,18 @@ def test_kernels_stand_beside_their_bounds(record):
 
 def test_names_of_the_roofline_cover_no_dot():
     limits = {"bytes_per_second": 35e9, "multiply_adds_per_second": 104e9}
-    dots = {
-        "aggregation in passes": (4, 31),
-        "aggregation": (4, 29),
-        "census": (6, 25),
-    }  # operations a byte, G a second
+    # operations a byte, and G a second
+    dots = {"edge weights": (8, 88), "aggregation in passes": (4, 31.5), "aggregation": (4, 29.7), "census": (6, 24.5)}
+    dots |= {"cost": (41, 32.5), "encc": (7.3, 8.8)}
     kernels = {name: {"operations": x, "bytes": 1, "seconds": 1e-9 * x / y} for name, (x, y) in dots.items()}
     shapes, _ = _roofline.panel({"limits": limits, "roofline": kernels})
     bars = [(each.x + 4, each.y + 4) for each in shapes if isinstance(each, _figure.Bar)]
     names = [each for each in shapes if isinstance(each, _figure.Words) and "%" in each.text]
-    assert len(bars) == len(names) == 3
+    assert len(bars) == len(names) == len(dots)
     for name in names:
-        width = _roofline.LETTER * len(name.text)
-        assert not any(name.x < x < name.x + width and abs(name.y - 4 - y) < 8 for x, y in bars), name
+        begin = name.x - (_roofline.LETTER * len(name.text) if name.anchor == "end" else 0)
+        inside = [begin < x < begin + _roofline.LETTER * len(name.text) for x, _ in bars]
+        assert not any(near and abs(name.y - 4 - y) < 8 for near, (_, y) in zip(inside, bars, strict=True)), name
 
 
 def test_the_roofline_counts_what_the_kernels_must_do(record):
