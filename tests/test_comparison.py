@@ -520,6 +520,12 @@ def test_a_method_that_covers_little_is_marked_and_ranked_behind(evaluate, folde
     assert float(scores[2].split()[2]) < float(scores[1].split()[1])
     note = "* covers less than 95 % of the truth: scored on what it covers, ranked behind those that cover more"
     assert out.splitlines()[-1] == note
+    tables = "--markdown", "table.md", "--latex", "table.tex"
+    assert evaluate("--method", "own_methods:few", "--method", "own_methods:again", *tables)[0] == 0
+    for name, row, mark in (("table.md", "few \\* |", "\\*: covers"), ("table.tex", "few * &", "*: covers")):
+        text = (folder / name).read_text()
+        assert row in text.replace("\\_", "_")
+        assert mark in text
     assert max(map(len, out.splitlines())) <= 100
     record = json.loads(evaluate("--method", "own_methods:few", "--method", "own_methods:again", "--json")[1])
     assert record["ranking"] == ["own_methods:again", "own_methods:few"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dualpix
-from dualpix.io import write_map
+from dualpix.io import sidecar, write_map
 
 KNOWN = ("--known", "10,30=0.6", "--known", "60,30=8", "--quiet")
 BY = f"by dualpix {dualpix.__version__}"
@@ -114,6 +114,7 @@ def test_a_zarr_folder(call, folder):
         "map.zarr: Zarr 80x60 grey float32, -1 to 2 px (3 NaN); by dualpix 1, see map.json",
         "map.zarr/: Zarr 80x60 grey float32, -1 to 2 px (3 NaN); by dualpix 1, see map.json",
     ]
+    assert sidecar.map_name("folder/map.zarr/") == "map.zarr"  # as it is written
 
 
 def test_the_records_of_videos_and_batches(call, folder):

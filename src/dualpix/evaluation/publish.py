@@ -12,7 +12,7 @@ from ..errors import printable
 from ..version import version
 from .outcomes import Comparison
 from .statistics import LEVEL, SIGNIFICANT, differences, interval, too_few
-from .tables import SCORES, note_lines, number, problem_lines, protocols
+from .tables import SCORES, note_lines, number, partial_note, problem_lines, protocols
 
 # Characters with a meaning of their own.
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -148,7 +148,8 @@ def _cells(comparison: Comparison, protocol: str) -> tuple[list[str], list[tuple
                 columns.append((f"{100 * LEVEL:g} % interval", _ends(ends, SCORES[name].digits)))
     seconds = {m: fmean(each.seconds for each in own) if (own := comparison.finished(m)) else math.nan for m in ranked}
     columns.append(("time, s", {method: _Cell(number(value, 2)) for method, value in seconds.items()}))
-    return [head for head, _ in columns], [(m, [cells[m] for _, cells in columns]) for m in ranked]
+    names = {method: method + " *" * comparison.partial(method) for method in ranked}
+    return [head for head, _ in columns], [(names[m], [cells[m] for _, cells in columns]) for m in ranked]
 
 
 def _column(comparison: Comparison, name: str, means: dict[str, float], protocol: str) -> dict[str, _Cell]:
@@ -187,7 +188,8 @@ def _caption(comparison: Comparison, protocol: str) -> str:
     intervals = " Intervals: bootstrap over the scenes." if protocol == comparison.measure[0] and scenes > 1 else ""
     few = too_few(len(comparison.methods), differences(comparison)) if protocol == comparison.measure[0] else ""
     better = f"lower is better{f', except {heads}' * bool(heads)}; the best are bold"
-    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{intervals} {few}".rstrip()
+    starred = f" *: {partial_note(comparison)}." if any(map(comparison.partial, comparison.methods)) else ""
+    return f"{what}, dualpix {version()}. Means over the scenes; {better}.{starred}{intervals} {few}".rstrip()
 
 
 def _mark(rows: list[tuple[str, list[_Cell]]], mark: str) -> str:

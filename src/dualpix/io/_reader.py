@@ -11,7 +11,6 @@ from ..types import Image, StrPath
 from ._decoders import MAP_FORMATS
 from ._format import UPRIGHT, Bytes, Format, FormatError, check_shape, matches, reading
 from ._limit import too_large
-from .urls import is_url, scheme
 
 CANON_RAW = b"ftypcrx "  # bytes 4 to 12 of a CR3 file
 _RAW_SUFFIXES = (".cr2", ".cr3", ".dng")
@@ -91,6 +90,8 @@ def file_bytes(path: StrPath) -> FileBytes:
     except FileNotFoundError:
         if not os.fspath(path):
             raise InputError("path is empty: give the name of a file") from None
+        from .urls import is_url, scheme
+
         if scheme(path) == "file":
             raise InputError(f"{path}: give the path without file://") from None
         if is_url(path):

@@ -29,11 +29,20 @@ def sidecar_path(path: StrPath) -> str:
     For ``out.tiff`` it is ``out.json``. If that is the sidecar of another map, such as ``out.pfm``, it is
     ``out.tiff.json``.
     """
-    place = os.fspath(path).rstrip("/" + os.sep)  # shells add a separator to a Zarr folder
-    name, full = os.path.basename(place), place + ".json"
-    short = os.path.splitext(place)[0] + ".json"
+    place, name = _place(path), map_name(path)
+    full, short = place + ".json", os.path.splitext(place)[0] + ".json"
     taken = _read(short).get("map", name) != name
     return full if taken or _read(full).get("map") == name else short
+
+
+def map_name(path: StrPath) -> str:
+    """Return the name of a map in its sidecar, that of its file or Zarr folder."""
+    return os.path.basename(_place(path))
+
+
+def _place(path: StrPath) -> str:
+    """The path without the separator that shells add to a folder."""
+    return os.fspath(path).rstrip("/" + os.sep)
 
 
 def map_record(path: StrPath, values: Map, axis: str, flipped: bool = False) -> dict[str, Any]:
@@ -59,7 +68,7 @@ def entries(
     """Return the same for a map that is not in memory: `shape` is its shape and `found` are its `statistics`."""
     return {
         "dualpix": version(),
-        "map": os.path.basename(path),
+        "map": map_name(path),
         "axis": axis,
         "sign": SIGN[axis, flipped],
         "unit": "pixels of the input",
@@ -72,7 +81,7 @@ def entries(
 def read_sidecar(path: StrPath) -> dict[str, Any] | None:
     """Return the content of a map's sidecar, or None if it has none."""
     record = _read(sidecar_path(path))
-    return record if record.get("map") == os.path.basename(path) else None
+    return record if record.get("map") == map_name(path) else None
 
 
 def read_record(path: StrPath) -> dict[str, Any] | None:

@@ -44,7 +44,7 @@ def halvings_of(shape: Shape, params: Params) -> int:
     if scales <= halvings:
         raise ParameterError(
             f"a picture of {width}x{height} pixels as tiles needs {halvings + 1} scales or more, not {scales}: give "
-            f"more iterations, or use dualpix disparity"
+            f"iterations for each, such as iterations={'4,' * halvings}3, or use dualpix disparity"
         )
     return halvings
 
