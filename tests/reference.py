@@ -276,7 +276,7 @@ def invalidate(alpha, beta, threshold):
 
 # ---- aggregation ----------------------------------------------------------------------------------
 def edge_weight(guide, sigma, share=None):
-    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 10-bit mantissa, 0 below 2^-62.
+    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 2-bit mantissa, 0 below 2^-62.
 
     The share of the square of 4 x 4 pixels multiplies the exponent. The pixel later in the rows decides which square.
     """
@@ -287,7 +287,7 @@ def edge_weight(guide, sigma, share=None):
         s = 1 if share is None else share[y // 4, x // 4]
         w = np.exp(-s * (guide[p] - guide[q]) ** 2 / sigma**2)
         mantissa, exponent = np.frexp(w)
-        return np.ldexp(np.round(2**11 * mantissa), exponent - 11) if w >= 2.0**-62 else 0
+        return np.ldexp(np.round(2**3 * mantissa), exponent - 3) if w >= 2.0**-62 else 0
 
     return weight
 

@@ -139,7 +139,7 @@ def path_with_jumps(alpha, beta, weight, step, P1, P2, T2):
             if j < max(2, T2):
                 message = (P1 if j < 2 else P2) * w_pq * min(A[q], 1)
                 A[p], B[p] = alpha[p] + message, beta[p] - 2 * message * m_q
-            elif A[q] > 1000 * alpha[p] and w_pq > 0.5:
+            elif A[q] > 1000 * alpha[p] and w_pq >= 0.5:
                 A[p], B[p] = A[q], B[q]
     return A, B
 

@@ -60,9 +60,9 @@ EDGES = {(0, 1): 0, (1, 0): 1, (1, 1): 2, (1, -1): 3}  # from the pixel before, 
 
 
 def kept_weight(guide, params):
-    """w(p, q) as the kernels keep it: 6 bits of the exponent and 10 of the mantissa."""
+    """w(p, q) as the kernels keep it: 6 bits of the exponent and 2 of the mantissa."""
     codes = edge_weights(guide, params, threads=1).astype(int)
-    values = np.where(codes, np.ldexp(1 + codes % 1024 / 1024, codes // 1024 - 63), 0)
+    values = np.where(codes, np.ldexp(1 + codes % 4 / 4, codes // 4 - 63), 0)
 
     def weight(p, q):
         (y, x), (y0, x0) = max(p, q), min(p, q)
@@ -118,13 +118,13 @@ def test_any_maps(data, shape, penalty, sigma):
     compare(alpha, -2 * alpha * vertex, guide, params, 1)
 
 
-HALF_A_BIT = 2**-11  # of the ten that are kept
+HALF_A_BIT = 2**-3  # of the two that are kept
 
 
 @pytest.mark.parametrize("paths", [4, 8])
 @pytest.mark.parametrize("shape", [*SHAPES, (3, 701)])
 @pytest.mark.parametrize("sigma", [0.1, 3, 1e3])
-def test_edge_weights_are_rounded_to_ten_bits(shape, sigma, paths):
+def test_edge_weights_are_rounded_to_two_bits(shape, sigma, paths):
     *_, guide = random_maps(shape)
     params = preset("dslr-a").replace(edge_sigma=sigma, paths=paths)
     kept, rounded = kept_weight(guide, params), reference.edge_weight(guide.astype(float), sigma)
@@ -151,7 +151,7 @@ def test_the_edge_weight_is_exp():
     step = np.diff(guide.reshape(-1, 2).astype(float), axis=1)[:, 0]
     Pw = 100 * np.exp(-(step**2) / params.edge_sigma**2)
     np.testing.assert_allclose(A[0, 1::2], 4 + Pw, rtol=HALF_A_BIT)
-    assert np.mean((A[0, 1::2] - 4) / Pw, where=Pw > 1) == pytest.approx(1, abs=1e-5)  # rounded, not cut off
+    assert np.mean((A[0, 1::2] - 4) / Pw, where=Pw > 1) == pytest.approx(1, abs=0.01)  # rounded, not cut off
 
 
 def test_the_weight_of_equal_pixels_is_1():
@@ -170,8 +170,10 @@ def test_with_weights_that_are_not_rounded_little_changes():
 
     as_float = [m.astype(float) for m in (alpha, beta)]
     expected = reference.aggregate(*as_float, weight, params.penalty, params.paths, 2, False)
-    np.testing.assert_allclose(A, expected[0], rtol=5e-3)
-    np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=5e-3, atol=5e-3)
+    np.testing.assert_allclose(A, expected[0], rtol=HALF_A_BIT)
+    off = np.abs(minimizer(A, B) - reference.minimizer(*expected))
+    assert off.mean() < 0.02
+    assert off.max() < 0.1
 
 
 @pytest.mark.parametrize("messages", ["paper", "exact", "jumps"])
@@ -468,10 +470,10 @@ def test_a_step_of_so_many_px_is_smoothed_with_P1_or_P2(alpha, jump, farthest, P
 
 @pytest.mark.parametrize(("jump", "farthest"), [(2, 2), (-3, 2), (181, 180)])
 @pytest.mark.parametrize(
-    ("sure", "contrast", "taken"), [(1001, 0, True), (999, 0, False), (1001, 3.3, True), (1001, 3.4, False)]
+    ("sure", "contrast", "taken"), [(1001, 0, True), (999, 0, False), (1001, 3.4, True), (1001, 3.5, False)]
 )
 def test_what_jumps_further_is_taken_over_or_left_alone(jump, farthest, sure, contrast, taken):
-    """exp(-(c / 4)^2) is a half at c = 3.33."""
+    """exp(-(c / 4)^2) is a half at c = 3.33, and rounds to a half up to c = 3.48."""
     found = along_two((sure * 0.01, 0.01), (200, 200 + jump), (0, contrast), farthest)
     expected = (sure * 0.01, 200) if taken else (0.01, 200 + jump)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
@@ -517,7 +519,7 @@ def test_threads_and_memory_that_cannot_be_had_are_no_crash():
 import resource, numpy as np
 from dualpix import _core
 maps = [np.random.default_rng(0).uniform(0, 1, (512, 8192)).astype(np.float32) for _ in range(5)]
-maps[2], d = np.full((512, 4, 8192), 63 << 10, np.uint16), np.empty((512, 8192), np.float32)
+maps[2], d = np.full((512, 4, 8192), 63 << 2, np.uint8), np.empty((512, 8192), np.float32)
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
     for threads in (64, 1):
@@ -542,7 +544,7 @@ except MemoryError:
 
 def test_the_kernel_refuses_what_it_cannot_read():
     maps = [np.zeros((4, 5), np.float32) for _ in range(5)]
-    maps[2] = np.zeros((4, 4, 5), np.uint16)
+    maps[2] = np.zeros((4, 4, 5), np.uint8)
     d = np.zeros((4, 5), np.float32)
     for tau in (-1, float("nan")):
         with pytest.raises(ValueError, match="taus must not be below 0"):
@@ -562,7 +564,7 @@ def test_the_kernel_refuses_what_it_cannot_read():
 )
 def test_weights_must_be_those_of_the_image(shape, reason):
     alpha, beta, A, B = np.zeros((4, 4, 5), np.float32)
-    weights = np.zeros(shape, np.uint16)
+    weights = np.zeros(shape, np.uint8)
     with pytest.raises(ValueError, match=reason):
         one_pass(alpha, beta, weights, A, B, messages=PAPER)
     with pytest.raises(ValueError, match=reason):
@@ -576,7 +578,7 @@ def test_edges_count_by_their_share(shape, paths):
     coarser = np.random.default_rng(1).uniform(0, 0.3, [-(-n // 4) for n in shape]).astype(np.float32)
     params = preset("auto").replace(paths=paths, edge_sigma=20.0, flat=0.05)
     codes = edge_weights(guide, params.aggregation, 1, Signs(coarser=coarser, span=4.0)).astype(int)
-    kept = np.where(codes, np.ldexp(1 + codes % 1024 / 1024, codes // 1024 - 63), 0)
+    kept = np.where(codes, np.ldexp(1 + codes % 4 / 4, codes // 4 - 63), 0)
     R = reference.span(coarser.astype(float), 11)
     exact = reference.edge_weight(guide.astype(float), 20.0, R**2 / (R**2 + (0.05 * 4) ** 2))
     for y, x in np.ndindex(shape):
@@ -586,7 +588,7 @@ def test_edges_count_by_their_share(shape, paths):
 
 
 def test_spreads_must_fit_the_guide():
-    guide, weights = np.zeros((5, 8), np.float32), np.zeros((5, 4, 8), np.uint16)
+    guide, weights = np.zeros((5, 8), np.float32), np.zeros((5, 4, 8), np.uint8)
     for shape in ((1, 2), (2, 3)):
         with pytest.raises(ValueError, match="a quarter of the guide's"):
             _core.edge_weights(guide, weights, 1, 1, np.ones(shape, np.float32))
@@ -595,7 +597,7 @@ def test_spreads_must_fit_the_guide():
 @pytest.mark.parametrize("sigma", [0, 1e-25, -1, float("nan")])
 def test_weights_need_a_sigma(sigma):
     with pytest.raises(ValueError, match="sigma"):
-        _core.edge_weights(np.zeros((4, 5), np.float32), np.zeros((4, 4, 5), np.uint16), sigma, 1)
+        _core.edge_weights(np.zeros((4, 5), np.float32), np.zeros((4, 4, 5), np.uint8), sigma, 1)
 
 
 # ---- the minimiser that a pass may write ----------------------------------------------------------

@@ -26,8 +26,9 @@ PRINTED = {
     "_Bytes": {"uint8"},
     "_Sums": {"uint8", "uint16", "uint32", "uint64"},
     "_Ranges": {"int32"},
-    "_Weights": {"uint16"},
+    "_Weights": {"uint8"},
     "_Halves": {"uint16"},
+    "_Numbers": {"uint16"},
     "_Matches": {"float32", "uint16"},
     "_Double": {"float64"},
     "_Codes": {"int16"},
@@ -135,7 +136,7 @@ def test_an_enum_is_no_number_and_no_name(wrong):
     for name in kinds:
         with pytest.raises(TypeError, match="incompatible function arguments"):
             _core.match(*MAPS[:4], **numbers, **rows, **(kinds | {name: wrong}))
-    weights = np.zeros((4, 4, 5), np.uint16)
+    weights = np.zeros((4, 4, 5), np.uint8)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _core.aggregate(*MAPS[:2], weights, *MAPS[2:4], messages=wrong, **PLAIN_PASS)
 

@@ -134,7 +134,7 @@ def _condition(r: Draw) -> Arguments:
 def _edge_weights(r: Draw) -> Arguments:
     told = {
         "guide": r.map(),
-        "weights": r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint16),
+        "weights": r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint8),
         "sigma": r.real(1, 5),
     }
     spread = {"spread": r.map(-(-r.h // 4), -(-r.w // 4)), "flat": r.real(0, 1)}
@@ -143,7 +143,7 @@ def _edge_weights(r: Draw) -> Arguments:
 
 def _aggregate(r: Draw) -> Arguments:
     told = {name: r.map() for name in ("alpha", "beta", "A", "B")}
-    told["weights"] = r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint16)
+    told["weights"] = r.map(r.h, r.random.choice((2, 4)), r.w, dtype=np.uint8)
     kind = r.random.choice(list(_core.Messages))
     robust = kind == _core.Messages.exact and r.random.random() < 0.5
     told |= {"messages": kind, "minimizer": r.map() if robust else r.random.choice((None, r.map()))}

@@ -29,7 +29,7 @@ constexpr float kMostSuspect = 5.0f;
 constexpr float kMostPenalty = 1e18f;
 
 // The published rules for jumps. A step below kNear px is smoothed as usual. At a far jump the pixel takes over the
-// parabola of the previous pixel if that has kSurer times the curvature and there is no edge (weight above kEdge).
+// parabola of the previous pixel if that has kSurer times the curvature and there is no edge (weight of kEdge or more).
 constexpr float kNear = 2.0f, kSurer = 1000.0f, kEdge = 0.5f;
 
 // The coupling of neighbours p, q on a path.
@@ -122,7 +122,7 @@ template <class K>
 DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
   const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
   const Parabola step = message<K>(c, q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
-  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N > kEdge * c.P);
+  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N >= kEdge * c.P);
   const vfloat none = {};
   return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
 }
@@ -147,7 +147,7 @@ DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count
 // The maps of one pass, from pixel 0 or from a later row on.
 struct Maps {
   const float *alpha, *beta;
-  const uint16_t* weights;
+  const Weight* weights;
   const uint16_t* vertex;
   float *A, *B, *d;
 };
@@ -165,7 +165,7 @@ struct Image {
 
   // The weights of the steps up into row y on path k. They are stored with the pixels below, with the diagonals
   // exchanged. In the last row the paths begin, and the weights do not matter.
-  const uint16_t* weights_up(int y, int k) const {
+  const Weight* weights_up(int y, int k) const {
     return row(std::min(y + 1, h - 1)).weights + (ptrdiff_t)(k ? 4 - k : 1) * w - kSteps[k];
   }
 };
@@ -199,7 +199,7 @@ class RowBlock {
 
 // The penalty of the steps into m pixels at x >= 0 from the pixels to their left, as one number, N / D.
 template <class K>
-DUALPIX_INLINE vfloat penalty_along(const Coupling& c, const uint16_t* weights, const float* d, int x, int m, int w) {
+DUALPIX_INLINE vfloat penalty_along(const Coupling& c, const Weight* weights, const float* d, int x, int m, int w) {
   const vfloat code = load_weights(weights + x, m);
   if (!K::robust) return c.P_of_code * code;
   const Penalty step = penalty<K>(c, code, c.root * load(d + x, m), c.root * load_beside(d, x - 1, w));
@@ -299,7 +299,7 @@ DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, int next, c
 // and of this one, times root (the map itself may be overwritten).
 struct Row {
   float *A[3], *B[3];
-  const uint16_t* weights[3];
+  const Weight* weights[3];
   const float* d_before;
   float* d;
   ptrdiff_t next, next_weights;  // from this row to the next one visited, in the maps and in the weights
@@ -308,7 +308,7 @@ struct Row {
 };
 
 // Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one. Two
-// vectors lie in a line of the cache, or four of 16 bits.
+// vectors lie in a line of the cache, or four of 16 bits, or eight of 8 bits.
 template <class K>
 DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
   if (x & kLanes) return;
@@ -317,6 +317,7 @@ DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
   if (K::robust) __builtin_prefetch(maps.d + x + row.next);
   if (x & 2 * kLanes) return;
   if (K::one_sided) __builtin_prefetch(maps.vertex + x + row.next);
+  if (x & 4 * kLanes) return;
   for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
 }
 
@@ -424,7 +425,7 @@ class Sweep {
 //   sweep      1      2      3      4      5      6
 //   pass       1      1      2      2      3      3
 //              down   up  >  up     down > down   up       > : follows, block by block
-void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
+void aggregate(const float* alpha, const float* beta, const Weight* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads) {
   const Image image = {{alpha, beta, weights, options.vertex, A, B, options.minimizer}, h, w, options.edges};
   const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "aggregate/weights.h"
+
 namespace dualpix {
 
 enum class Messages { paper, exact, jumps };
@@ -28,7 +30,7 @@ struct Aggregation {
 // of the pass before it; a pass with a tau of 0 is not robust. Inputs and outputs are distinct h x w maps of finite
 // values. For exact messages a pixel with alpha of 0 or below has no evidence, whatever its beta. The result does not
 // depend on the number of threads.
-void aggregate(const float* alpha, const float* beta, const uint16_t* weights, float* A, float* B, int h, int w,
+void aggregate(const float* alpha, const float* beta, const Weight* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads);
 
 // Equation 5: d = -B / (2 A), 0 where A is 0, for `count` pixels.

@@ -12,9 +12,9 @@ constexpr float kLeast = 4 / kCodeScale;  // 2^-62
 
 constexpr float kNoSpread = 1e-30f;  // least divisor of a share
 
-typedef uint16_t vcode __attribute__((vector_size(2 * kLanes)));
+typedef Weight vcode __attribute__((vector_size(sizeof(Weight) * kLanes)));
 
-DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
+DUALPIX_INLINE void store_weights(Weight* p, vfloat w, int n) {
   const vint rounded = (vint)((vuint)w - (uint32_t)kCodeShift + (1u << (kDropped - 1)));
   const vcode code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vcode);
   if (n == kLanes)
@@ -25,7 +25,7 @@ DUALPIX_INLINE void store_weights(uint16_t* p, vfloat w, int n) {
 
 // The weights of n pixels at x of one row of the guide and the row above it.
 template <int edges>
-DUALPIX_INLINE void weigh(const float* row, const float* above, const float* share, uint16_t* weights, int x, int n, int w,
+DUALPIX_INLINE void weigh(const float* row, const float* above, const float* share, Weight* weights, int x, int n, int w,
                           float minus_log2_e_over_sigma2) {
   const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
 #pragma GCC unroll 4
@@ -37,7 +37,7 @@ DUALPIX_INLINE void weigh(const float* row, const float* above, const float* sha
 
 // The square of a difference counts by the share of its pixel.
 template <int edges>
-DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float* share, uint16_t* weights, int w,
+DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float* share, Weight* weights, int w,
                               float sigma) {
   const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
   int x = 0;
@@ -46,7 +46,7 @@ DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float*
   if (x < w) weigh<edges>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
 }
 
-DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, uint16_t* weights, int w,
+DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, Weight* weights, int w,
                               float sigma, int edges) {
   if (edges == 4)
     weigh_all<4>(row, above, share, weights, w, sigma);
@@ -64,7 +64,7 @@ DUALPIX_CLONES void share_row(const float* spread, float flat, float* share, int
 
 }  // namespace
 
-void edge_weights(const float* guide, const float* spread, float flat, uint16_t* weights, int h, int w, float sigma,
+void edge_weights(const float* guide, const float* spread, float flat, Weight* weights, int h, int w, float sigma,
                   int edges, int threads) {
   const int bands = (h + kShareStep - 1) / kShareStep, spreads = (w + kShareStep - 1) / kShareStep;
   parallel_for(bands, threads, [&] { return std::vector<float>(w, 1.0f); }, [&](int band, std::vector<float>& share) {

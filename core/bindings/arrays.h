@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "aggregate/weights.h"
 #include "common/stop.h"
 
 namespace nb = nanobind;
@@ -51,8 +52,8 @@ using Planes = Array<const float, 3>;
 using OutputPlanes = Array<float, 3>;
 using Mask = Array<const unsigned char, 2>;
 using OutputMask = Array<unsigned char, 2>;
-using Weights = Array<const uint16_t, 3>;
-using OutputWeights = Array<uint16_t, 3>;
+using Weights = Array<const dualpix::Weight, 3>;
+using OutputWeights = Array<dualpix::Weight, 3>;
 using Halves = Array<const uint16_t, 2>;  // the bits of half floats
 using OutputHalves = Array<uint16_t, 2>;
 using OutputCodes = Array<int16_t, 2>;

@@ -62,83 +62,58 @@ struct Strips {
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
-// How far a worker is in a sweep. Each has lines of the cache of its own, so that workers do not write to the same one.
-struct alignas(128) Progress {
-  std::atomic<int> along{0};    // blocks whose rows it has walked along
-  std::atomic<int> visited{0};  // strips that it has visited
-
-  // Waits for one of the two; false if the work shall end.
-  static bool wait(const std::atomic<int>& done, int enough, const GoOn& go_on) {
-    for (int spins = 0; done.load(std::memory_order_acquire) < enough; ++spins) {
-      if (spins <= 1000) continue;
-      if (!go_on()) return false;
-      std::this_thread::yield();
-    }
-    return true;
+// Waits until enough is done; false if the work shall end.
+inline bool wait_for(const std::atomic<int>& done, int enough, const GoOn& go_on) {
+  for (int spins = 0; done.load(std::memory_order_acquire) < enough; ++spins) {
+    if (spins <= 1000) continue;
+    if (!go_on()) return false;
+    std::this_thread::yield();
   }
-};
+  return true;
+}
 
-// Sweeps over the rows of an image, one behind the other: a sweep takes a block of kLanes rows when the sweep before it
-// has left it, while its values are still in the cache (if there are few workers: the sweeps are `workers` blocks apart). For each sweep and block, calls along(sweep, block, scratch) with
-// one make_scratch() per thread. Then calls visit(sweep, i, begin, end) for each row i of the block, strip by strip, with
-// the columns [begin, end) of the strip.
+// Blocks of rows that a worker takes at once. The state of the paths goes to another processor after that many.
+constexpr int kTaken = 2;
+
+// Sweeps over the rows of an image, one behind the other. A free worker takes the next kTaken blocks of kLanes rows. For
+// each sweep it calls along(sweep, block, scratch) for these blocks, with one make_scratch() per thread. Then it calls
+// visit(sweep, i, begin, end) for each row i, strip by strip, with the columns [begin, end) of the strip. So the maps of
+// a block stay in the cache of one processor, and a sweep finds there what the sweep before it left.
 //
-// Every worker has its own columns, so the state of their paths stays in the cache of its processor. It takes block after
-// block, and in a block strip after strip. What a strip waits for comes before it in this order, so some worker can
-// always go on. One thread visits an image narrower than four strips.
+// What a strip waits for belongs to blocks that were taken before, so some worker can always go on. One thread visits an
+// image narrower than four strips.
 template <class MakeScratch, class Along, class Visit>
 void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_scratch, const Along& along,
                 const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
-  const int blocks = (h + kLanes - 1) / kLanes;
-  // With two strips or more, a worker has work while its neighbour to the right visits the block above.
-  const int most = std::max(1, std::min(threads, strips.count / 2));
-  std::vector<Progress> progress((size_t)sweeps * most);
-  run_workers(most, [&](int worker, int workers, const GoOn& go_on) {
-    auto of = [&](int sweep, int other) -> Progress& { return progress[(size_t)sweep * most + other]; };
-    auto first = [&](int other) { return strips.count * other / workers; };  // of the strips of a worker
-    auto count = [&](int other) { return first(other + 1) - first(other); };
+  const int blocks = (h + kLanes - 1) / kLanes, turns = (blocks + kTaken - 1) / kTaken;
+  auto visit_strip = [&](int sweep, int block, int strip) {
+    for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
+      visit(sweep, block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
+  };
+  // Strips of the last block of a turn that are visited. Each has a line of the cache of its own.
+  struct alignas(128) Visited {
+    std::atomic<int> strips{0};
+  };
+  std::vector<Visited> visited((size_t)sweeps * (turns + 1));
+  for (int sweep = 0; sweep < sweeps; ++sweep) visited[(size_t)sweep * (turns + 1)].strips = strips.count;
+  std::atomic<int> next{0};
+  // A worker is a few strips behind the one before it.
+  run_workers(std::max(1, std::min({threads, strips.count / 2, turns})), [&](int, int, const GoOn& go_on) {
     auto scratch = make_scratch();
-
-    // The workers take turns with the blocks.
-    auto walk_along = [&](int sweep, int end) {
-      std::atomic<int>& along_so_far = of(sweep, worker).along;
-      int done = along_so_far.load(std::memory_order_relaxed);  // written by this worker alone
-      for (int block; (block = done * workers + worker) < std::min(end, blocks);) {
-        for (int other = 0; sweep > 0 && other < workers; ++other)
-          if (!Progress::wait(of(sweep - 1, other).visited, (block + 1) * count(other), go_on)) return false;
-        along(sweep, block, scratch);
-        along_so_far.store(++done, std::memory_order_release);
-      }
-      return true;
-    };
-
-    auto visit_block = [&](int sweep, int block) {
-      const int own = count(worker), left = worker - 1, right = worker + 1;
-      if (!Progress::wait(of(sweep, block % workers).along, block / workers + 1, go_on)) return false;
-      if (left >= 0 && !Progress::wait(of(sweep, left).visited, (block + 1) * count(left), go_on)) return false;
-      for (int i = 0; i < own; ++i) {
-        if (i + 1 == own && right < workers && block > 0 &&
-            !Progress::wait(of(sweep, right).visited, (block - 1) * count(right) + 1, go_on))
-          return false;
-        const int strip = first(worker) + i + 1;
-        for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
-          visit(sweep, block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
-        of(sweep, worker).visited.store(block * own + i + 1, std::memory_order_release);
-      }
-      return true;
-    };
-
-    const int lag = workers;  // blocks from a sweep to the next
-    for (int step = 0; step < blocks + (sweeps - 1) * lag && go_on(); ++step)
+    for (int turn; go_on() && (turn = next.fetch_add(1)) < turns;)
       for (int sweep = 0; sweep < sweeps; ++sweep) {
-        const int block = step - sweep * lag;
-        // Worker k is about k blocks behind the first. So all walk along rows at about the same time, and a block of a
-        // later sweep is begun when the last worker should have left it.
-        const int ahead = worker + 1 + (sweep > 0 ? 0 : workers);
-        if (!walk_along(sweep, block + ahead)) return;
-        if (block >= 0 && block < blocks && !visit_block(sweep, block)) return;
+        Visited* const above = &visited[(size_t)sweep * (turns + 1) + turn];
+        const int first = turn * kTaken, taken = std::min(kTaken, blocks - first);
+        for (int k = 0; k < taken; ++k) along(sweep, first + k, scratch);
+        // A block follows the block above it, one strip behind.
+        for (int step = 1; step < strips.count + taken; ++step) {
+          if (!wait_for(above->strips, std::min(step + 1, strips.count), go_on)) return;
+          for (int k = 0; k < taken; ++k)
+            if (step - k >= 1 && step - k <= strips.count) visit_strip(sweep, first + k, step - k);
+          above[1].strips.store(step + 1 - taken, std::memory_order_release);
+        }
       }
   });
 }

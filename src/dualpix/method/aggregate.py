@@ -45,7 +45,7 @@ def margin(settings: Aggregation, scales: Scales) -> int | None:
 def edge_weights(
     guide: Map, settings: Aggregation, threads: int, signs: Signs | None = None, room: Map | None = None
 ) -> Weights:
-    """The weight of the step between neighbours, ``w = exp(-s (I_p - I_q)^2 / sigma^2)``, in the kernels' 16-bit code.
+    """The weight of the step between neighbours, ``w = exp(-s (I_p - I_q)^2 / sigma^2)``, in the kernels' 8-bit code.
 
     It is a factor of ``P_adapt`` in equation 4 of the paper, where s is 1. Weights are the same in every pass of a
     scale. Each row of pixels has one row of weights per direction of the step.
@@ -54,7 +54,7 @@ def edge_weights(
     guide's edges are print and not depth, and s is small. `room` is a map that may be overwritten.
     """
     height, width = guide.shape
-    weights = empty((height, settings.paths // 2, width), np.uint16)
+    weights = empty((height, settings.paths // 2, width), np.uint8)
     if signs and signs.coarser is not None and signs.span and settings.flat:
         # s = R^2 / (R^2 + (flat D)^2): R is what the disparities span around the pixel, D what most of the picture's do
         small = signs.coarser
@@ -82,7 +82,7 @@ def aggregate(
     ----------
     evidence : Parabolas
         Local term and priors. Its maps are used up.
-    weights : uint16 array
+    weights : uint8 array
         The edge weights of the guide: messages are weak where it has edges.
     curvature : float, optional
         Mean curvature of the evidence of the whole picture, the unit of the penalty; by default that of `evidence`.

@@ -20,7 +20,7 @@ LABEL, LETTER, ROW = 180, 7, 16  # px, room for the name of a dot, one of its le
 TITLE = "operations per second (G), by operations per byte that must be moved"
 
 # Operations of a pixel. An addition, a product, a quotient or a comparison is one; moves are none.
-EDGE = 24  # the weight of an edge: a square, an exponential of six terms, 16 bits
+EDGE = 24  # the weight of an edge: a square, an exponential of six terms, 8 bits
 # A step of a path. Message: D A + N, its lower bound, a quotient, times A and B. Then two sums for the path, and two
 # for the pixel. The robust D is (unit + (d_p - d_q)^2)^2.
 MESSAGE, ROBUST = 10, 14
@@ -60,8 +60,8 @@ def moved(paths: int) -> dict[str, float]:
     robust = plain + 1.5  # and d, and the vertices in 16 bits
     passes = (plain + 1 + (FINEST - 1) * robust) / FINEST  # the first writes d, too; each counts as if it were alone
     maps = {"cost": 4.0, "encc": 4.0, "aggregation": plain, "aggregation in passes": passes, "census": 2.0}
-    # the guide, and 16 bits for every edge of a pixel
-    return {name: FLOAT * each for name, each in maps.items()} | {"edge weights": FLOAT + paths / 2 * 2}
+    # the guide, and 8 bits for every edge of a pixel
+    return {name: FLOAT * each for name, each in maps.items()} | {"edge weights": FLOAT + paths / 2}
 
 
 def roofline(
