@@ -276,7 +276,7 @@ def invalidate(alpha, beta, threshold):
 
 # ---- aggregation ----------------------------------------------------------------------------------
 def edge_weight(guide, sigma, share=None):
-    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 2-bit mantissa, 0 below 2^-62.
+    """w(p, q) of neighbouring pixels as the kernels store it: rounded to a 3-bit mantissa, 0 below 2^-30.
 
     The share of the square of 4 x 4 pixels multiplies the exponent. The pixel later in the rows decides which square.
     """
@@ -287,7 +287,7 @@ def edge_weight(guide, sigma, share=None):
         s = 1 if share is None else share[y // 4, x // 4]
         w = np.exp(-s * (guide[p] - guide[q]) ** 2 / sigma**2)
         mantissa, exponent = np.frexp(w)
-        return np.ldexp(np.round(2**3 * mantissa), exponent - 3) if w >= 2.0**-62 else 0
+        return np.ldexp(np.round(2**4 * mantissa), exponent - 4) if w >= 2.0**-30 else 0
 
     return weight
 
@@ -343,34 +343,15 @@ def one_sided(v, d, r):
     return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
 
 
-def held_back(alpha, beta, v, d, k=3):
-    """beta with vertices that are not far behind everything that d shows.
-
-    L is the farthest surface. Noise, by the median s of |v - d|, may lie k s behind it, or behind d where that is
-    farther. Where d is nearer than L, matches may also be k times as far behind L as d is before it.
-    """
-    apart = np.abs(v - d)[np.isfinite(v)]
-    if not apart.size:
-        return beta
-    L = np.quantile(d, 0.005)
-    limit = np.minimum(d, L - k * (d - L)) - k * np.median(apart)
-    return np.where(minimizer(alpha, beta) < limit, -2 * alpha * limit, beta)
-
-
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, coarsest=False):
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
-    With r, the parabolas also have one-sided weights; v holds the vertices of the matches. At the coarsest scale
-    vertices are held back first, by two iterations without these weights.
+    With r, the parabolas also have one-sided weights; v holds the vertices of the matches.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
     A, B = one_pass(alpha, beta, weight, paths, P, True)
-    if coarsest and r and taus.any() and iterations > 1:
-        robust = (minimizer(A, B), taus[0]) if taus[0] else ()
-        beta = held_back(alpha, beta, v, minimizer(*one_pass(alpha, beta, weight, paths, P, True, *robust)))
-        A, B = one_pass(alpha, beta, weight, paths, P, True)
     for i in range(iterations - 1):
         tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
         g = one_sided(v, d, r) if r and tau else 1
@@ -602,8 +583,7 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
     mean = alpha[np.isnan(told)].mean()  # hints do not change the smoothing elsewhere
     strength = edge_weight(guide, params["edge_sigma"], share), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
-        robust = params["robust_tau"], v, params["fattening"], mean
-        return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None)
+        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 

@@ -60,9 +60,9 @@ EDGES = {(0, 1): 0, (1, 0): 1, (1, 1): 2, (1, -1): 3}  # from the pixel before, 
 
 
 def kept_weight(guide, params):
-    """w(p, q) as the kernels keep it: 6 bits of the exponent and 2 of the mantissa."""
+    """w(p, q) as the kernels keep it: 5 bits of the exponent and 3 of the mantissa."""
     codes = edge_weights(guide, params, threads=1).astype(int)
-    values = np.where(codes, np.ldexp(1 + codes % 4 / 4, codes // 4 - 63), 0)
+    values = np.where(codes, np.ldexp(1 + codes % 8 / 8, codes // 8 - 31), 0)
 
     def weight(p, q):
         (y, x), (y0, x0) = max(p, q), min(p, q)
@@ -118,13 +118,13 @@ def test_any_maps(data, shape, penalty, sigma):
     compare(alpha, -2 * alpha * vertex, guide, params, 1)
 
 
-HALF_A_BIT = 2**-3  # of the two that are kept
+HALF_A_BIT = 2**-4  # of the three that are kept
 
 
 @pytest.mark.parametrize("paths", [4, 8])
 @pytest.mark.parametrize("shape", [*SHAPES, (3, 701)])
 @pytest.mark.parametrize("sigma", [0.1, 3, 1e3])
-def test_edge_weights_are_rounded_to_two_bits(shape, sigma, paths):
+def test_edge_weights_are_rounded_to_three_bits(shape, sigma, paths):
     *_, guide = random_maps(shape)
     params = preset("dslr-a").replace(edge_sigma=sigma, paths=paths)
     kept, rounded = kept_weight(guide, params), reference.edge_weight(guide.astype(float), sigma)
@@ -134,7 +134,7 @@ def test_edge_weights_are_rounded_to_two_bits(shape, sigma, paths):
             q = p[0] - dy, p[1] - dx
             if q[0] >= 0 and 0 <= q[1] < shape[1]:
                 exact = np.exp(-((float(guide[p]) - float(guide[q])) ** 2) / sigma**2)
-                assert kept(p, q) == pytest.approx(exact, rel=HALF_A_BIT + 1e-4, abs=2.0**-62)
+                assert kept(p, q) == pytest.approx(exact, rel=HALF_A_BIT + 1e-4, abs=2.0**-30)
                 flipped += kept(p, q) != rounded(p, q)
                 count += 1
     assert flipped <= 0.02 * count  # next to where two roundings meet
@@ -279,63 +279,27 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("coarsest", [False, True])
 @pytest.mark.parametrize("paths", [4, 8])
 @pytest.mark.parametrize("r", [0.05, 0.3, 1e3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_sided_weights_agree_with_the_oracle(shape, r, paths, coarsest):
+def test_one_sided_weights_agree_with_the_oracle(shape, r, paths):
     alpha, beta, guide = random_maps(shape)
     v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float16)
     v[::3, ::2] = -np.inf  # nothing matched
     params = exact_params(robust_tau=0.5, paths=paths, fattening=r)
-    found = one_sided_belief(alpha, beta, v, guide, params, threads=2, coarsest=coarsest)
+    found = one_sided_belief(alpha, beta, v, guide, params, threads=2)
     as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
-    settings = weight, params.penalty, paths, 3, 0.5, v.astype(float), r
-    A, B = reference.aggregate_exact(*as_float, *settings, coarsest=coarsest)
+    A, B = reference.aggregate_exact(*as_float, weight, params.penalty, paths, 3, 0.5, v.astype(float), r)
     np.testing.assert_allclose(found.A, A, rtol=1e-4)
     np.testing.assert_allclose(found.vertex, reference.minimizer(A, B), rtol=1e-4, atol=1e-4)
-    again = one_sided_belief(alpha, beta, v, guide, params, threads=1, coarsest=coarsest)
+    again = one_sided_belief(alpha, beta, v, guide, params, threads=1)
     assert found.A.tobytes() == again.A.tobytes()
 
 
-def one_sided_belief(alpha, beta, v, guide, params, threads, coarsest=False):
+def one_sided_belief(alpha, beta, v, guide, params, threads):
     evidence = Parabolas(alpha.copy(), beta.copy(), matched=v)
     weights = edge_weights(guide, params.aggregation, threads)
-    return aggregation.aggregate(evidence, weights, params.aggregation, 3, coarsest=coarsest, threads=threads)
-
-
-def wall(patch, values):
-    """The beliefs about a wall at 0 px with such matches in a patch: without a bound of the pull, and with it."""
-    v = np.random.default_rng(3).normal(0, 0.02, (48, 64))
-    v[patch] = values
-    alpha, guide = np.ones(v.shape, np.float32), np.zeros(v.shape, np.float32)
-    params = exact_params(penalty=20.0, robust_tau=0.5, fattening=0.3)
-    maps = alpha, (-2 * v).astype(np.float32), v.astype(np.float16), guide, params
-    return (one_sided_belief(*maps, threads=1, coarsest=coarsest).vertex[patch] for coarsest in (False, True))
-
-
-def test_noise_does_not_fall_behind_the_farthest_surface():
-    """One-sided weights drop the near half of the noise. Their bias falls to less than half."""
-    patch = np.s_[12:24, 20:32]
-    drifted, held = wall(patch, np.random.default_rng(4).normal(0, 2, (12, 12)))
-    assert np.median(drifted) < -0.5
-    assert abs(np.median(held)) < 0.5 * abs(np.median(drifted))
-
-
-def test_something_far_keeps_its_place():
-    """A hole in the wall, 2 % of the picture: it is the farthest surface itself."""
-    patch = np.s_[20:28, 30:38]
-    free, held = wall(patch, -8.0)
-    assert np.median(free) < -7.9
-    np.testing.assert_allclose(np.median(held), np.median(free), atol=0.2)
-
-
-def test_without_matches_nothing_is_held_back():
-    alpha, beta, guide = random_maps((9, 11))
-    params = exact_params(robust_tau=0.5, fattening=0.3)
-    blank = np.full(alpha.shape, -np.inf, np.float16)
-    free, held = (one_sided_belief(alpha, beta, blank, guide, params, 1, coarsest) for coarsest in (False, True))
-    assert free.vertex.tobytes() == held.vertex.tobytes()
+    return aggregation.aggregate(evidence, weights, params.aggregation, 3, threads=threads)
 
 
 @pytest.mark.parametrize("v", [1.0, -1.0])
@@ -506,10 +470,10 @@ def test_a_step_of_so_many_px_is_smoothed_with_P1_or_P2(alpha, jump, farthest, P
 
 @pytest.mark.parametrize(("jump", "farthest"), [(2, 2), (-3, 2), (181, 180)])
 @pytest.mark.parametrize(
-    ("sure", "contrast", "taken"), [(1001, 0, True), (999, 0, False), (1001, 3.4, True), (1001, 3.5, False)]
+    ("sure", "contrast", "taken"), [(1001, 0, True), (999, 0, False), (1001, 3.3, True), (1001, 3.5, False)]
 )
 def test_what_jumps_further_is_taken_over_or_left_alone(jump, farthest, sure, contrast, taken):
-    """exp(-(c / 4)^2) is a half at c = 3.33, and rounds to a half up to c = 3.48."""
+    """exp(-(c / 4)^2) is a half at c = 3.33, and rounds to a half up to c = 3.41."""
     found = along_two((sure * 0.01, 0.01), (200, 200 + jump), (0, contrast), farthest)
     expected = (sure * 0.01, 200) if taken else (0.01, 200 + jump)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
@@ -555,7 +519,7 @@ def test_threads_and_memory_that_cannot_be_had_are_no_crash():
 import resource, numpy as np
 from dualpix import _core
 maps = [np.random.default_rng(0).uniform(0, 1, (512, 8192)).astype(np.float32) for _ in range(5)]
-maps[2], d = np.full((512, 4, 8192), 63 << 2, np.uint8), np.empty((512, 8192), np.float32)
+maps[2], d = np.full((512, 4, 8192), 31 << 3, np.uint8), np.empty((512, 8192), np.float32)
 resource.setrlimit(resource.RLIMIT_AS, (int(open('/proc/self/statm').read().split()[0]) * 4096 + MARGIN,) * 2)
 try:
     for threads in (64, 1):
@@ -614,13 +578,13 @@ def test_edges_count_by_their_share(shape, paths):
     coarser = np.random.default_rng(1).uniform(0, 0.3, [-(-n // 4) for n in shape]).astype(np.float32)
     params = preset("auto").replace(paths=paths, edge_sigma=20.0, flat=0.05)
     codes = edge_weights(guide, params.aggregation, 1, Signs(coarser=coarser, span=4.0)).astype(int)
-    kept = np.where(codes, np.ldexp(1 + codes % 4 / 4, codes // 4 - 63), 0)
+    kept = np.where(codes, np.ldexp(1 + codes % 8 / 8, codes // 8 - 31), 0)
     R = reference.span(coarser.astype(float), 11)
     exact = reference.edge_weight(guide.astype(float), 20.0, R**2 / (R**2 + (0.05 * 4) ** 2))
     for y, x in np.ndindex(shape):
         for (dy, dx), edge in list(EDGES.items())[: paths // 2]:
             if y >= dy and 0 <= x - dx < shape[1]:
-                assert kept[y, edge, x] == pytest.approx(exact((y, x), (y - dy, x - dx)), rel=2e-3, abs=2.0**-62)
+                assert kept[y, edge, x] == pytest.approx(exact((y, x), (y - dy, x - dx)), rel=2e-3, abs=2.0**-30)
 
 
 def test_spreads_must_fit_the_guide():

@@ -72,7 +72,7 @@ def filled(d, threads):
 def aggregated(d, threads):
     """So many passes over a map of that size take a while."""
     alpha, beta, A, B = (np.ones_like(d) for _ in range(4))
-    weights = np.full((d.shape[0], 4, d.shape[1]), 63 << 2, np.uint8)
+    weights = np.full((d.shape[0], 4, d.shape[1]), 31 << 3, np.uint8)
     found = np.full_like(d, np.nan)
     settings = PLAIN_PASS | {"messages": _core.Messages.exact, "taus": [0.5] * 400, "threads": threads}
     _core.aggregate(alpha, beta, weights, A, B, minimizer=found, **settings)

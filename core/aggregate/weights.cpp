@@ -6,16 +6,15 @@ namespace dualpix {
 
 namespace {
 
-// Subtracting this from the bits of a float divides it by kCodeScale.
-constexpr int kCodeShift = 64 << 23;
-constexpr float kLeast = 4 / kCodeScale;  // 2^-62
+constexpr float kLeast = 4 / kCodeUnit;  // 2^-30
 
 constexpr float kNoSpread = 1e-30f;  // least divisor of a share
 
 typedef Weight vcode __attribute__((vector_size(sizeof(Weight) * kLanes)));
 
 DUALPIX_INLINE void store_weights(Weight* p, vfloat w, int n) {
-  const vint rounded = (vint)((vuint)w - (uint32_t)kCodeShift + (1u << (kDropped - 1)));
+  // The exponent of a float begins at bit 23.
+  const vint rounded = (vint)((vuint)w - ((uint32_t)kCodeShift << 23) + (1u << (kDropped - 1)));
   const vcode code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vcode);
   if (n == kLanes)
     __builtin_memcpy(p, &code, sizeof code);

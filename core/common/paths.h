@@ -103,7 +103,7 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
   run_workers(std::max(1, std::min({threads, strips.count / 2, turns})), [&](int, int, const GoOn& go_on) {
     auto scratch = make_scratch();
     for (int turn; go_on() && (turn = next.fetch_add(1)) < turns;)
-      for (int sweep = 0; sweep < sweeps; ++sweep) {
+      for (int sweep = 0; sweep < sweeps && go_on(); ++sweep) {
         Visited* const above = &visited[(size_t)sweep * (turns + 1) + turn];
         const int first = turn * kTaken, taken = std::min(kTaken, blocks - first);
         for (int k = 0; k < taken; ++k) along(sweep, first + k, scratch);
