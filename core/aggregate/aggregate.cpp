@@ -315,9 +315,8 @@ DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
   for (const float* map : {maps.alpha, maps.beta, (const float*)maps.A, (const float*)maps.B})
     __builtin_prefetch(map + x + row.next);
   if (K::robust) __builtin_prefetch(maps.d + x + row.next);
-  if (x & 2 * kLanes) return;
-  if (K::one_sided) __builtin_prefetch(maps.vertex + x + row.next);
-  if (x & 4 * kLanes) return;
+  if (K::one_sided && !(x & 2 * kLanes)) __builtin_prefetch(maps.vertex + x + row.next);
+  if (x & 6 * kLanes) return;
   for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
 }
 
