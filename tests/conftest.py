@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from app_browser import CHROMIUM, OPTIONS
 from dualpix import cli
@@ -20,6 +21,10 @@ from dualpix.types import Planes
 ROOT = Path(__file__).resolve().parent.parent
 SANITIZERS = ("asan", "ubsan", "tsan")
 SANITIZER = os.environ.get("LD_PRELOAD", "")  # libasan.so, libubsan.so or libtsan.so under make sanitize
+
+
+settings.register_profile("dualpix", deadline=None)  # a busy machine may be slow
+settings.load_profile("dualpix")
 
 
 def not_under(reason, *sanitizers):

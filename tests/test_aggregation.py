@@ -102,7 +102,7 @@ def test_iterations(penalty, normalize):
     compare(*random_maps((19, 26)), params, 3)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.data(),
     hnp.array_shapes(min_dims=2, max_dims=2, max_side=12),

@@ -68,7 +68,7 @@ def test_penalties_and_windows(P1, P2, window):
     compare(*VIEWS["black against white"], P1, P2, window)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     views=hnp.arrays(
         np.uint8, hnp.array_shapes(min_dims=3, max_dims=3, max_side=12).map(lambda shape: (2, *shape[1:]))

@@ -115,7 +115,7 @@ def test_kernel_with_more_margin_than_it_needs():
     compare(noise(12, 20), noise(12, 20), sparse(3, 3), sparse(1, 1), 4, margin=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     shape=st.tuples(st.integers(1, 20), st.integers(1, 70)),
     halves=st.lists(st.integers(0, 4), min_size=4, max_size=4),

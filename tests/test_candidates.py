@@ -86,7 +86,7 @@ def test_census_of_a_single_bright_pixel():
     assert census(image)[2, 3] == 2**23 + 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     hnp.arrays(
         np.float32,
@@ -227,7 +227,7 @@ def test_a_plateau_counts_once_and_a_pixel_without_minima_has_no_candidate():
     assert of(1, 5, 5, 6, 7) == [(5, 2 - 0.5, 0.5), none]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data(), hnp.array_shapes(min_dims=2, max_dims=2, max_side=14), st.integers(-9, 5), st.integers(3, 12))
 def test_candidates_of_anything(data, shape, first, count):
     left, right = (data.draw(hnp.arrays(np.uint8, shape)).astype(np.float32) for _ in range(2))
@@ -409,7 +409,7 @@ def test_nothing_to_choose_from_stays_nothing():
     assert not curvature.any()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(1, 9),
     st.integers(1, 20),

@@ -65,7 +65,7 @@ def test_images_smaller_than_the_window(shape):
     compare(left, right, range(-2, 3), 9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.floats(-2.5, 2.5), st.integers(0, 1000), st.sampled_from([5, 11]))
 def test_finds_any_shift(d, seed, n):
     left, right = noisy_pair((60, 90), d, 0.3, seed)

@@ -106,13 +106,13 @@ values = st.sampled_from([0.0, 0.5, 1.0, 1.5, 7.0, -3.0, np.nan, np.inf, -1e30])
 maps = hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(maps, st.integers(0, 12), st.sampled_from([0.0, 0.5, 0.6, 4.0]))
 def test_remove_speckles(d, size, step):
     np.testing.assert_array_equal(remove_speckles(d, size=size, step=step), reference.remove_speckles(d, size, step))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(maps)
 def test_fill_holes(d):
     if (np.abs(d) < 1e9).any():

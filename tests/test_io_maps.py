@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 import tifffile
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -58,7 +58,6 @@ def npy(array, **options):
 # ---- round trips ---------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.floats(width=32)))
 def test_float_formats_keep_every_value(values):
     unknown_as_nan = np.where(np.isinf(values), np.float32(NAN), values)
@@ -69,7 +68,6 @@ def test_float_formats_keep_every_value(values):
             np.testing.assert_array_equal(read_map(path), unknown_as_nan, strict=True)
 
 
-@settings(deadline=None)
 @given(
     arrays(
         np.float32,

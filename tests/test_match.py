@@ -196,7 +196,7 @@ def test_any_range_and_window(cost, disparities, window):
 
 
 @pytest.mark.parametrize("cost", COSTS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.data(), hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), st.integers(-6, 3), st.integers(3, 9))
 def test_any_images(cost, data, shape, first, count):
     values = st.one_of(st.integers(0, 255).map(float), st.floats(0, 255, width=32))

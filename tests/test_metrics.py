@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -94,7 +94,6 @@ def test_paper_dslr_crops_100_as_published(index, counts, axis):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(deadline=None)
 @given(
     est=arrays(np.int64, (4, 5), elements=st.integers(-1000, 1000)),
     scale=st.integers(1, 1000),

@@ -52,7 +52,7 @@ def corners(optics):
 
 
 @every_model
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(d=st.floats(-12, 12))
 def test_mass_and_distance_of_centroids_are_exact(optics, d):
     for spot in corners(optics):

@@ -32,7 +32,7 @@ def test_small_steps_go_and_depth_edges_stay():
     np.testing.assert_allclose(polished(large.copy(), 0.2, 1), large, atol=0.03)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=st.floats(-50, 50, width=32))
 )

@@ -27,7 +27,7 @@ def resident():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 40 * LARGE)), max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_arrays_do_not_share_memory(steps):
     held = []
     for number, (take, count) in enumerate(steps):

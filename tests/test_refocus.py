@@ -133,7 +133,7 @@ def test_what_is_in_focus_keeps_its_values(dtype):
     np.testing.assert_array_equal(refocus(values, np.full((256, 256), 1.5), focus=1.5, aperture=7), values)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([0.2, 3.0, 30.0]), st.sampled_from(SHAPES), st.integers(0, 255))
 def test_one_colour_stays_one_colour(seed, largest, shape, level):
     image = np.full((20, 31, 3), level, np.uint8)

@@ -270,7 +270,7 @@ def test_the_finest_scale_that_is_small_enough(pixels, expected):
     assert pyramid.finest.left.shape == (80, 100)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 60), st.integers(0, 30), st.floats(0, 1), st.integers(0, 2**32 - 1))
 def test_extremes_are_those_of_all_disparities_in_order(side, power, blank, seed):
     """Only the ends are sorted. Sorting everything gives the same."""

@@ -157,7 +157,7 @@ def test_tile_shifts_try_every_shift_within_the_view(shape, side, reach):
 # ---- quantiles -------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(n=st.integers(1, 30_000), seed=st.integers(0, 99), kind=st.sampled_from(["noise", "few", "sorted", "periodic"]))
 def test_quantiles_are_those_of_numpy(n, seed, kind):
     rng = np.random.default_rng(seed)

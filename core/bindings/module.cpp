@@ -1,5 +1,6 @@
 // The module dualpix._core. The bindings check shapes and run the kernels with the GIL released.
 #include "bindings/arrays.h"
+#include "common/crew.h"
 #include "common/limits.h"
 #include "common/pool.h"
 
@@ -34,6 +35,16 @@ Bytes allocate(size_t count) {
   }
   const nb::capsule owner(block.get(), [](void* held) noexcept { delete static_cast<Block*>(held); });
   return Bytes(block.release()->p, {count}, owner);
+}
+
+void begin() {
+  dualpix::pool().begin();
+  dualpix::begin_call();
+}
+
+void rest() {
+  dualpix::end_call();
+  dualpix::pool().rest();
 }
 
 void release_free_memory() {
@@ -72,8 +83,8 @@ NB_MODULE(_core, m) {
   bind_baselines(m);
   bind_render(m);
   m.def("allocate", allocate, "count"_a, "That many bytes of memory, not initialised; used again once freed.");
-  m.def("begin", [] { dualpix::pool().begin(); }, "A call begins: memory that is freed is kept for its next arrays.");
-  m.def("rest", [] { dualpix::pool().rest(); }, "A call has ended: the system may take freed memory if it needs it.");
+  m.def("begin", begin, "A call begins: memory that is freed and threads that are started are kept for its next kernels.");
+  m.def("rest", rest, "A call has ended, on the thread that began it: its threads end, and the system may take its memory.");
   m.def("release_free_memory", release_free_memory, "Return freed memory to the system.");
   m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source. Measures memory bandwidth.");
   m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,

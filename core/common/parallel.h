@@ -1,14 +1,12 @@
-// Work split over threads. They are started for one call and joined at its end, which is safe after a fork.
+// Work split over threads.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <future>
 #include <mutex>
-#include <thread>
-#include <vector>
 
+#include "common/crew.h"
 #include "common/stop.h"
 
 namespace dualpix {
@@ -45,18 +43,14 @@ void run_workers(int wanted, const Work& work) {
       failed = true;
     }
   };
-  std::promise<int> number;
-  std::shared_future<int> workers = number.get_future().share();
-  std::vector<std::thread> others;
-  try {
-    for (int worker = 1; worker < wanted; ++worker)
-      others.emplace_back([&guarded, workers, worker] { guarded(worker, workers.get()); });
-  } catch (const std::exception&) {
-    // The system starts no more threads: those that run do all the work.
-  }
-  number.set_value((int)others.size() + 1);
-  guarded(0, workers.get());
-  for (std::thread& thread : others) thread.join();
+  Crew own;  // outside of a call: it starts threads for this work alone
+  Crew* const shared = wanted > 1 ? crew_of_call() : nullptr;
+  Crew& crew = shared ? *shared : own;
+  const int others = crew.hire(wanted - 1);
+  const Crew::Work rest = [&](int i) { guarded(i + 1, others + 1); };
+  crew.start(others, rest);
+  guarded(0, others + 1);
+  crew.wait();
   if (error) std::rethrow_exception(error);
 }
 

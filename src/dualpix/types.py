@@ -64,7 +64,10 @@ def empty(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArra
 
 @contextmanager
 def reusing() -> Iterator[None]:
-    """Keep the memory of large arrays that are freed in this block for others. Afterwards the system may have it."""
+    """Keep memory and threads for the kernels of this block: to get them anew takes as long as a small kernel.
+
+    Afterwards the threads end, and the system may have the memory.
+    """
     _core.begin()
     try:
         yield
