@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +16,9 @@ from .inputs import FloatArray, estimate_map, inner, real_map, weights
 
 Ties = Literal["average", "dense", "order"]
 
+Line = tuple[float, float, float]  # its slope, and x and y of a point on it
+
+PART = 1 << 13  # values that are worked on at once: they stay in the cache, and BLAS starts no threads for so few
 IRLS_ROUNDS = 5
 IRLS_EPS = 1e-3
 
@@ -106,10 +111,11 @@ def affine_invariant(
         raise InputError("gt is constant where est is valid, so any map would fit it: check gt and crop")
 
     ordered = x.min() < x.max()
-    rho = _correlation(_ranks(x, rules.ties), _ranks(y, rules.ties), w) if ordered else 0.0
+    levels = x if rules.levels == "none" else x.astype(np.uint8)  # bytes are sorted much faster
+    rho = _correlation(_ranks(levels, rules.ties), _ranks(y, rules.ties), w) if ordered else 0.0
     x = _unit_range(x)
-    ai1 = float(np.average(_residual(x, y, _robust_line(x, y, w)), weights=w))
-    ai2 = float(np.sqrt(np.average(_residual(x, y, _line(x, y, w)) ** 2, weights=w)))
+    ai1 = _mean_error(x, y, w, _robust_line(x, y, w), 1)
+    ai2 = math.sqrt(_mean_error(x, y, w, _line(x, y, w), 2))
     spearman = max(0.0, 1.0 - abs(rho))
     coverage = float(valid.sum() / known.sum())
     return AffineInvariant(ai1, ai2, spearman, float(np.cbrt(ai1 * ai2 * spearman)), coverage, protocol)
@@ -124,25 +130,42 @@ def affine_fit(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[float, floa
     return slope, mean_y - slope * mean_x
 
 
-def _line(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[float, float, float]:
-    """The slope that minimises the sum of w (a x + b - y)^2, and the means of x and y, through which the line goes."""
-    mean_x, mean_y = float(np.average(x, weights=w)), float(np.average(y, weights=w))
-    dx, dy = x - mean_x, y - mean_y
-    variance = float(np.dot(w * dx, dx))
-    return float(np.dot(w * dx, dy)) / variance if variance > 0 else 0.0, mean_x, mean_y
+def _line(x: FloatArray, y: FloatArray, w: FloatArray, last: Line | None = None) -> Line:
+    """The slope that minimises the sum of w (a x + b - y)^2, and the means of x and y, through which the line goes.
+
+    With the line of the last round, w is divided by the distances from it: a round towards the least absolute error.
+    """
+    # about any centre: the slope is (W Sxy - Sx Sy) / (W Sxx - Sx Sx)
+    _, at_x, at_y = last or (0.0, float(np.average(x, weights=w)), float(np.average(y, weights=w)))
+    sums = np.zeros(5)
+    for part in _parts(x.size):
+        dx, dy, v = x[part] - at_x, y[part] - at_y, w[part]
+        if last:
+            v = v / np.maximum(np.abs(last[0] * dx - dy), IRLS_EPS)
+        sums += v.sum(), v @ dx, v @ dy, (v * dx) @ dx, (v * dx) @ dy
+    W, Sx, Sy, Sxx, Sxy = map(float, sums)
+    variance = Sxx - Sx * Sx / W
+    return (Sxy - Sx * Sy / W) / variance if variance > 0 else 0.0, at_x + Sx / W, at_y + Sy / W
 
 
-def _robust_line(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[float, float, float]:
+def _robust_line(x: FloatArray, y: FloatArray, w: FloatArray) -> Line:
     """As `_line` for the least absolute error, by iteratively reweighted least squares."""
     line = _line(x, y, w)
     for _ in range(IRLS_ROUNDS):
-        line = _line(x, y, w / np.maximum(_residual(x, y, line), IRLS_EPS))
+        line = _line(x, y, w, line)
     return line
 
 
-def _residual(x: FloatArray, y: FloatArray, line: tuple[float, float, float]) -> FloatArray:
+def _mean_error(x: FloatArray, y: FloatArray, w: FloatArray, line: Line, power: int) -> float:
+    """The mean of that power of the distances of the points from a line."""
     slope, mean_x, mean_y = line
-    return np.abs(slope * (x - mean_x) - (y - mean_y))
+    parts = ((w[part], np.abs(slope * (x[part] - mean_x) - (y[part] - mean_y))) for part in _parts(x.size))
+    return float(sum(v @ error**power for v, error in parts) / w.sum())
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """The parts of a vector, one after the other."""
+    return (slice(at, at + PART) for at in range(0, size, PART))
 
 
 def _correlation(x: FloatArray, y: FloatArray, w: FloatArray) -> float:
@@ -152,17 +175,17 @@ def _correlation(x: FloatArray, y: FloatArray, w: FloatArray) -> float:
     return float(np.dot(w * dx, dy) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def _ranks(values: FloatArray, ties: Ties) -> FloatArray:
+def _ranks(values: FloatArray | npt.NDArray[np.uint8], ties: Ties) -> FloatArray:
     """Ranks from 0.
 
     Equal values share their mean rank ("average"), share one rank so that ranks have no gaps ("dense"), or are ranked
     in scan order ("order").
     """
     ranks = np.empty(values.size)
+    order = np.argsort(values, kind="stable")
     if ties == "order":
-        ranks[np.argsort(values, kind="stable")] = np.arange(values.size)
+        ranks[order] = np.arange(values.size)
         return ranks
-    order = np.argsort(values)
     ascending = values[order]
     starts = np.flatnonzero(np.concatenate(([True], ascending[1:] != ascending[:-1])))
     counts = np.diff(starts, append=values.size)
