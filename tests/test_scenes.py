@@ -65,7 +65,7 @@ def test_finished_scenes_are_kept(tmp_path, call):
     times = {name: os.stat(tmp_path / "000" / name).st_mtime_ns for name in NAMES}
     before = contents(tmp_path)
     options = ("--size", "72x48", "--optics", "half-disc")
-    assert call("scenes", "-o", tmp_path, "--count", 3, *options)[1].endswith("1 scenes written, 2 kept\n")
+    assert call("scenes", "-o", tmp_path, "--count", 3, *options)[1].endswith("1 scene written, 2 kept\n")
     assert before.items() <= contents(tmp_path).items()
     assert times == {name: os.stat(tmp_path / "000" / name).st_mtime_ns for name in NAMES}
     assert call("scenes", "-o", tmp_path, "--count", 1, *options, "--force", "--quiet") == (0, "", "")

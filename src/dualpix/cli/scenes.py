@@ -52,4 +52,4 @@ def scenes(
     with progress_bar(not quiet) as progress:
         made, kept = write_scenes(output, count, seed, size, lens, force=force, progress=progress)
     if not quiet:
-        say(f"{output}: {made} scenes written" + (f", {kept} kept" if kept else ""))
+        say(f"{output}: {made} scene{'s' * (made != 1)} written" + (f", {kept} kept" if kept else ""))
