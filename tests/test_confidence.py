@@ -310,3 +310,19 @@ def test_limit_agrees_with_numpy(shape, with_sigma):
     np.testing.assert_array_equal((d, confidence), expected)
     if sigma is not None:
         np.testing.assert_array_equal(sigma, np.where(outside, 6, 1))
+
+
+@pytest.mark.parametrize("at", [0, 4095, 4096, 70_000, 150_299])
+def test_one_pixel_that_needs_a_change_is_found(at):
+    """Parts in which nothing changes are not written."""
+    shape = (300, 501)
+    textured, d = np.ones(shape, np.uint8), np.zeros(shape, np.float32)
+    textured.flat[at], d.flat[at] = 0, 9
+    sigma, confidence = np.ones(shape, np.float32), np.ones(shape, np.float32)
+    _core.fill_untextured(sigma, textured, 7.5, 2)
+    assert (np.flatnonzero(sigma != 1) == at).all()
+    assert sigma.flat[at] == 7.5
+    _core.limit(d, confidence, sigma, low=-2, high=4, beyond=0.5, threads=2)
+    for each, value, rest in ((d, 4, 0), (confidence, 0, 1), (sigma, 6, 1)):
+        assert np.flatnonzero(each != rest).tolist() == [at]
+        assert each.flat[at] == value

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "common/half.h"
@@ -61,6 +62,22 @@ DUALPIX_CLONES void error_row(const std::vector<Sign>& signs, size_t row, float 
   for (int x = 0; x < w; ++x) sigma[x] = std::sqrt(sigma[x]);
 }
 
+// Whether all of d lies in low..high.
+DUALPIX_CLONES bool within(const float* d, int n, float low, float high) {
+  int outside = 0;
+  for (int i = 0; i < n; ++i) outside |= !(d[i] >= low && d[i] <= high);
+  return !outside;
+}
+
+// Calls body(begin, m) for parts so small that most of them need no change.
+template <class Body>
+void parallel_small_parts(size_t n, int threads, const Body& body) {
+  constexpr int kSmall = 1 << 12;
+  parallel_pixels(n, threads, [&](size_t at, int m) {
+    for (int i = 0; i < m; i += kSmall) body(at + i, std::min(kSmall, m - i));
+  });
+}
+
 DUALPIX_CLONES void offsets_row(const float* A, const uint16_t* vertex, const float* d, float* weight, float* apart, int n,
                                 int step, float farthest) {
   for (int i = 0; i < n; ++i) {
@@ -109,7 +126,9 @@ void weigh_offsets(const float* A, const uint16_t* vertex, const float* d, float
 }
 
 void fill_untextured(float* sigma, const unsigned char* textured, size_t n, float value, int threads) {
-  parallel_pixels(n, threads, [&](size_t at, int m) { fill_part(sigma + at, textured + at, m, value); });
+  parallel_small_parts(n, threads, [&](size_t at, int m) {
+    if (std::memchr(textured + at, 0, m)) fill_part(sigma + at, textured + at, m, value);
+  });
 }
 
 void confidence_of(const float* sigma, const unsigned char* textured, float* confidence, size_t n, float sure,
@@ -121,7 +140,8 @@ void confidence_of(const float* sigma, const unsigned char* textured, float* con
 
 void limit(float* d, float* confidence, float* sigma, size_t n, float low, float high, float beyond, int threads) {
   const float least = low - beyond, most = high + beyond;
-  parallel_pixels(n, threads, [&](size_t at, int m) {
+  parallel_small_parts(n, threads, [&](size_t at, int m) {
+    if (within(d + at, m, low, high)) return;
     doubt_part(d + at, confidence + at, m, least, most, 0);
     if (sigma) doubt_part(d + at, sigma + at, m, least, most, high - low);
     clip_part(d + at, d + at, m, low, high);
