@@ -127,8 +127,12 @@ DUALPIX_CLONES float largest_part(const float* plane, int n) {
   return found;
 }
 
-DUALPIX_CLONES void multiply_row(float* plane, const float* grid, const Between* across, int w) {
-  for (int x = 0; x < w; ++x) plane[x] *= across[x].mixed(grid[across[x].low], grid[across[x].high]);
+DUALPIX_CLONES void widen(const float* grid, const Between* across, float* row, int w) {
+  for (int x = 0; x < w; ++x) row[x] = across[x].mixed(grid[across[x].low], grid[across[x].high]);
+}
+
+DUALPIX_CLONES void multiply_row(float* plane, const Between& at, const float* low, const float* high, int w) {
+  for (int x = 0; x < w; ++x) plane[x] *= at.mixed(low[x], high[x]);
 }
 
 }  // namespace
@@ -173,11 +177,22 @@ void pyramid_down(const float* in, float* out, int h, int w, int threads) {
 void multiply(float* plane, int h, int w, const float* grid, int rows, int columns, Part part, int threads) {
   std::vector<Between> across(w);
   for (int x = 0; x < w; ++x) across[x] = Between(part.left + x, part.width, columns);
-  parallel_for(h, threads, [&] { return std::vector<float>(columns); }, [&](int y, std::vector<float>& row) {
-    const Between at(part.top + y, part.height, rows);
-    for (int i = 0; i < columns; ++i)
-      row[i] = at.mixed(grid[(size_t)at.low * columns + i], grid[(size_t)at.high * columns + i]);
-    multiply_row(plane + (size_t)y * w, row.data(), across.data(), w);
+  // The two rows of the grid around a row of the plane, at the width of the plane.
+  struct Wide {
+    std::vector<float> low, high;
+    int at;
+  };
+  auto make_wide = [&] { return Wide{std::vector<float>(w), std::vector<float>(w), -1}; };
+  parallel_for((h + kRows - 1) / kRows, threads, make_wide, [&](int block, Wide& wide) {
+    for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
+      const Between at(part.top + y, part.height, rows);
+      if (wide.at != at.low) {
+        widen(grid + (size_t)at.low * columns, across.data(), wide.low.data(), w);
+        widen(grid + (size_t)at.high * columns, across.data(), wide.high.data(), w);
+        wide.at = at.low;
+      }
+      multiply_row(plane + (size_t)y * w, at, wide.low.data(), wide.high.data(), w);
+    }
   });
 }
 

@@ -117,10 +117,12 @@ def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = 
     if gains.right is not None:
         (height, width), rows, columns = part or Part(right.shape, slice(0), slice(0))
         top, first = rows.start or 0, columns.start or 0
-        _core.multiply(right, gains.right, height=height, width=width, top=top, left=first, threads=threads)
+        gain = gains.right * np.float32(gains.views)
+        _core.multiply(right, gain, height=height, width=width, top=top, left=first, threads=threads)
+    elif gains.views != 1:
+        _core.scale(right, gains.views, threads)
     if gains.views != 1:
         _core.scale(left, gains.views, threads)
-        _core.scale(right, gains.views, threads)
     if gains.guide != 1:
         _core.scale(guide, gains.guide, threads)
 
