@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from dualpix import InputError, ParameterError
-from dualpix.evaluation.metrics import affine_invariant, bad_pixels
+from dualpix.evaluation.metrics import affine, affine_invariant, bad_pixels
 from dualpix.evaluation.metrics.affine import _ranks
 
 PROTOCOLS = ("proper", "paper-dslr", "paper-google")
@@ -73,7 +73,9 @@ def test_paper_dslr_literally(pair):
     assert figures(affine_invariant(est, gt, "paper-dslr", crop=3)) == pytest.approx(want)
 
 
-def test_paper_google_literally(pair):
+@pytest.mark.parametrize("part", [1, 7, 60, affine.PART])  # values that are worked on at once
+def test_paper_google_literally(pair, part, monkeypatch):
+    monkeypatch.setattr(affine, "PART", part)
     est, gt = pair
     est[0, 0] = 40  # outside the crop, where it does not matter
     weight = np.linspace(0, 1, gt.size).reshape(gt.shape)

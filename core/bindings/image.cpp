@@ -209,6 +209,7 @@ void confidence_of(Map sigma, Mask textured, Output confidence, float sure, int 
 void limit(Output d, Output confidence, std::optional<Output> sigma, float low, float high, float beyond, int threads) {
   same_shape(d, confidence, "confidence must have the shape of d");
   if (sigma) same_shape(d, *sigma, "sigma must have the shape of d");
+  require(beyond >= 0, "beyond must not be below 0");
   float* expected = sigma ? sigma->data() : nullptr;
   apart(d, confidence, sigma);
   Released release;

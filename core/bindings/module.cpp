@@ -43,7 +43,10 @@ void begin() {
 }
 
 void rest() {
-  dualpix::end_call();
+  {
+    const nb::gil_scoped_release release;  // threads end
+    dualpix::end_call();
+  }
   dualpix::pool().rest();
 }
 

@@ -1,7 +1,6 @@
 #include "common/crew.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -11,9 +10,11 @@
 namespace dualpix {
 namespace {
 
-// How long a thread looks for a change before it sleeps. To wake it takes 10 to 50 us. Most kernels follow each other
+// How long a thread looks for a change before it sleeps. Waking it takes 10 to 50 us. Most kernels follow each other
 // faster than this.
-constexpr auto kLook = std::chrono::microseconds(200);
+constexpr auto kLook = std::chrono::microseconds(50);
+
+Crew::Time soon() { return std::chrono::steady_clock::now() + kLook; }
 
 const Crew::Work kLeave;  // the address tells a thread to end
 
@@ -26,14 +27,24 @@ long this_process() {
 }
 
 struct Call {
-  std::unique_ptr<Crew> crew;
+  Crew* crew = nullptr;
   int depth = 0;
+  bool lent = false;  // a kernel uses the crew
+
   // The threads of a forked process are gone, and nobody can wait for them. So its copy of the crew is left as it is.
   void forget_if_forked() {
-    if (crew && crew->forked()) (void)crew.release();
+    if (!crew || !crew->forked()) return;
+    crew = nullptr;
+    lent = false;
   }
-  ~Call() { forget_if_forked(); }
+  void close_if_done() {
+    if (depth > 0 || lent) return;
+    delete crew;
+    crew = nullptr;
+  }
 };
+// It has no destructor: some systems do not allow a thread that ends to wait for others. A thread that ends within a call
+// leaves threads that sleep.
 thread_local Call call;
 
 }  // namespace
@@ -47,8 +58,7 @@ void Crew::Hand::set(const Work* value) {
 }
 
 template <class Done>
-void Crew::Hand::wait_until(const Done& done) {
-  const auto end = std::chrono::steady_clock::now() + kLook;
+void Crew::Hand::wait_until(const Done& done, Time end) {
   while (!done()) {
     if (std::chrono::steady_clock::now() < end) {
       std::this_thread::yield();
@@ -61,7 +71,7 @@ void Crew::Hand::wait_until(const Done& done) {
 
 void Crew::Hand::serve(int i) {
   for (;;) {
-    wait_until([&] { return work.load(std::memory_order_acquire) != nullptr; });
+    wait_until([&] { return work.load(std::memory_order_acquire) != nullptr; }, soon());
     const Work* const given = work.load(std::memory_order_acquire);
     if (given == &kLeave) return;
     (*given)(i);
@@ -95,7 +105,9 @@ void Crew::start(int count, const Work& work) {
 }
 
 void Crew::wait() {
-  for (auto& hand : hands_) hand->wait_until([&] { return hand->work.load(std::memory_order_acquire) == nullptr; });
+  const Time end = soon();
+  for (auto& hand : hands_)
+    hand->wait_until([&] { return hand->work.load(std::memory_order_acquire) == nullptr; }, end);
 }
 
 bool Crew::forked() const { return process_ != this_process(); }
@@ -103,16 +115,24 @@ bool Crew::forked() const { return process_ != this_process(); }
 void begin_call() { ++call.depth; }
 
 void end_call() noexcept {
-  if (call.depth == 0 || --call.depth > 0) return;
+  if (call.depth == 0) return;
+  --call.depth;
   call.forget_if_forked();
-  call.crew.reset();
+  call.close_if_done();
 }
 
-Crew* crew_of_call() {
-  if (call.depth == 0) return nullptr;
+Lent::Lent() {
   call.forget_if_forked();
-  if (!call.crew) call.crew = std::make_unique<Crew>();
-  return call.crew.get();
+  if (call.depth == 0 || call.lent) return;
+  if (!call.crew) call.crew = new Crew;
+  shared_ = call.crew;
+  call.lent = true;
+}
+
+Lent::~Lent() {
+  if (!shared_) return;
+  call.lent = false;
+  call.close_if_done();  // the call may have ended within the kernel
 }
 
 }  // namespace dualpix

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -15,14 +16,17 @@ namespace dualpix {
 class Crew {
  public:
   using Work = std::function<void(int)>;
+  using Time = std::chrono::steady_clock::time_point;
 
   Crew();
   Crew(const Crew&) = delete;
   ~Crew();
 
-  // Starts threads until there are `wanted`. Returns how many of these there are: fewer if the system starts no more.
+  // Starts threads until there are `wanted`. Returns how many of the wanted threads exist: fewer if the system starts no
+  // more.
   int hire(int wanted);
-  // Calls work(i) for i = 0..count-1, each on a thread of its own. There must be as many. `work` must not throw.
+  // Calls work(i) for i = 0..count-1, each on a thread of its own. hire(count) must have returned count. `work` must not
+  // throw.
   void start(int count, const Work& work);
   // Waits until that work is done.
   void wait();
@@ -39,7 +43,7 @@ class Crew {
 
     void set(const Work* value);
     template <class Done>
-    void wait_until(const Done& done);
+    void wait_until(const Done& done, Time end);
     void serve(int i);
   };
   std::vector<std::unique_ptr<Hand>> hands_;
@@ -49,7 +53,19 @@ class Crew {
 // Between begin_call and end_call, which may be nested, kernels that this thread calls share one crew.
 void begin_call();
 void end_call() noexcept;
-// That crew; nullptr outside of a call.
-Crew* crew_of_call();
+
+// The crew for one kernel: that of the call, or one of its own. A kernel may be called within a kernel on the same
+// thread, by a handler of a signal. Then the crew of the call is busy, and the inner kernel has its own.
+class Lent {
+ public:
+  Lent();
+  Lent(const Lent&) = delete;
+  ~Lent();
+  Crew& crew() { return shared_ ? *shared_ : own_; }
+
+ private:
+  Crew* shared_ = nullptr;
+  Crew own_;
+};
 
 }  // namespace dualpix

@@ -43,9 +43,8 @@ void run_workers(int wanted, const Work& work) {
       failed = true;
     }
   };
-  Crew own;  // outside of a call: it starts threads for this work alone
-  Crew* const shared = wanted > 1 ? crew_of_call() : nullptr;
-  Crew& crew = shared ? *shared : own;
+  Lent lent;
+  Crew& crew = lent.crew();
   const int others = crew.hire(wanted - 1);
   const Crew::Work rest = [&](int i) { guarded(i + 1, others + 1); };
   crew.start(others, rest);

@@ -64,7 +64,7 @@ def empty(shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArra
 
 @contextmanager
 def reusing() -> Iterator[None]:
-    """Keep memory and threads for the kernels of this block: to get them anew takes as long as a small kernel.
+    """Keep memory and threads for the kernels of this block: getting new ones takes as long as a small kernel.
 
     Afterwards the threads end, and the system may have the memory.
     """

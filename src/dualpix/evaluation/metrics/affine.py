@@ -135,7 +135,7 @@ def _line(x: FloatArray, y: FloatArray, w: FloatArray, last: Line | None = None)
 
     With the line of the last round, w is divided by the distances from it: a round towards the least absolute error.
     """
-    # about any centre: the slope is (W Sxy - Sx Sy) / (W Sxx - Sx Sx)
+    # about any centre: the slope is (Sxy - Sx Sy / W) / (Sxx - Sx Sx / W)
     _, at_x, at_y = last or (0.0, float(np.average(x, weights=w)), float(np.average(y, weights=w)))
     sums = np.zeros(5)
     for part in _parts(x.size):
@@ -144,8 +144,9 @@ def _line(x: FloatArray, y: FloatArray, w: FloatArray, last: Line | None = None)
             v = v / np.maximum(np.abs(last[0] * dx - dy), IRLS_EPS)
         sums += v.sum(), v @ dx, v @ dy, (v * dx) @ dx, (v * dx) @ dy
     W, Sx, Sy, Sxx, Sxy = map(float, sums)
-    variance = Sxx - Sx * Sx / W
-    return (Sxy - Sx * Sy / W) / variance if variance > 0 else 0.0, at_x + Sx / W, at_y + Sy / W
+    mean_x, mean_y = Sx / W, Sy / W
+    variance = Sxx - mean_x * Sx
+    return (Sxy - mean_x * Sy) / variance if variance > 0 else 0.0, at_x + mean_x, at_y + mean_y
 
 
 def _robust_line(x: FloatArray, y: FloatArray, w: FloatArray) -> Line:
@@ -182,7 +183,8 @@ def _ranks(values: FloatArray | npt.NDArray[np.uint8], ties: Ties) -> FloatArray
     in scan order ("order").
     """
     ranks = np.empty(values.size)
-    order = np.argsort(values, kind="stable")
+    kind: Literal["stable"] | None = "stable" if ties == "order" or values.dtype == np.uint8 else None  # radix sort
+    order = np.argsort(values, kind=kind)
     if ties == "order":
         ranks[order] = np.arange(values.size)
         return ranks
