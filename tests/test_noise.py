@@ -1,7 +1,6 @@
 """The first pass is weak if the matches have little noise."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +10,6 @@ import reference
 from conftest import textured_pair
 from dualpix.method.aggregate import aggregate, edge_weights
 from dualpix.method.noise import first_share, noise_of
-from dualpix.method.scales import Level
-from dualpix.method.search import Search
-from dualpix.run import Run
 from dualpix.types import Parabolas
 
 
@@ -26,18 +22,16 @@ def matches(noise, shape=(40, 50), seed=3):
     return Parabolas(A, B)
 
 
-def share_of(found, scales):
-    """The share of the first pass for these matches at the coarsest of so many scales."""
-    method = SimpleNamespace(match=lambda planes, span, run: found)
-    return first_share(Level(None, 1, scales), Search(limits=(-3.0, 3.0)), method, Run(1))
-
-
-@pytest.mark.parametrize("scales", [1, 3])
+@pytest.mark.parametrize("F", [1, 4])
 @pytest.mark.parametrize("noise", [0, 0.004, 0.01, 0.02, 0.04, 0.5])
-def test_the_share_agrees_with_the_oracle(noise, scales):
-    found, F = matches(noise), 2 ** (scales - 1)
+def test_the_share_agrees_with_the_oracle(noise, F):
+    found = matches(noise)
     expected = reference.first_share(found.A.astype(float), found.B.astype(float), F)
-    assert share_of(found, scales) == pytest.approx(expected, rel=1e-3)
+    assert first_share(F * noise_of(found)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_large_pictures_are_measured_in_some_of_their_rows():
+    assert noise_of(matches(0.1, (700, 900))) == pytest.approx(0.1 * np.sqrt(2) * 0.6745, rel=0.02)
 
 
 def test_pixels_that_are_not_matched_are_not_noise():
@@ -45,7 +39,7 @@ def test_pixels_that_are_not_matched_are_not_noise():
     assert noise_of(found) < 1e-6
     found.A[:] = 0
     assert np.isnan(noise_of(found))
-    assert share_of(found, 2) == 1
+    assert first_share(np.nan) == 1
 
 
 def noisy_pair(noise):
@@ -56,11 +50,12 @@ def noisy_pair(noise):
 
 
 def settled(views, **changes):
-    return dualpix.disparity(*views, axis="x", threads=1, range=(-3, 3), **changes)
+    return dualpix.disparity(*views, axis="x", threads=1, **changes)
 
 
-def test_a_clean_pair_gets_a_weak_first_pass_and_a_noisy_one_does_not():
-    clean, noisy = (settled(noisy_pair(noise)).params.first_penalty for noise in (0, 40))
+@pytest.mark.parametrize("limits", ["auto", (-3, 3)])
+def test_a_clean_pair_gets_a_weak_first_pass_and_a_noisy_one_does_not(limits):
+    clean, noisy = (settled(noisy_pair(noise), range=limits).params.first_penalty for noise in (0, 40))
     assert clean < 0.1
     assert noisy == 1
 

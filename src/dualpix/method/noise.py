@@ -8,14 +8,11 @@ import numpy as np
 
 from ..params import Params
 from ..quantiles import median
-from ..run import Run
 from ..types import Parabolas
-from .kinds import Method
-from .scales import Level
-from .search import Search
 
 NOISY = 0.06  # px at full size: with this noise the first pass is as strong as the others
 LEAST = 0.01  # the least share of the penalty
+SAMPLE = 30_000  # pixels that the noise is measured in
 
 
 def measures_noise(params: Params) -> bool:
@@ -26,16 +23,16 @@ def measures_noise(params: Params) -> bool:
 
 def noise_of(matches: Parabolas) -> float:
     """The median change of the match from one pixel to the next along x, px; NaN if nothing is matched."""
-    v = np.where(matches.A > 0, matches.disparity(), np.float32(np.nan))
+    step = max(1, matches.A.size // SAMPLE)
+    rows = Parabolas(matches.A[::step], matches.B[::step])
+    v = np.where(rows.A > 0, rows.disparity(), np.float32(np.nan))
     return median(np.abs(v[:, 1:] - v[:, :-1]))
 
 
-def first_share(level: Level, search: Search, method: Method, run: Run) -> float:
-    """The share of the penalty that the first pass of every scale has, by the noise n at the coarsest scale.
+def first_share(noise: float) -> float:
+    """The share of the penalty that the first pass of every scale has, for this noise in px at full size.
 
-    It is ``(n / NOISY)^4`` between LEAST and 1. In px of the full size the noise of a picture is about the same at
-    every scale, so the coarsest one is enough.
+    In these px the noise of a picture is about the same at every scale, so the coarsest one tells.
     """
-    with run.stage("matching", level.number):
-        noise = level.factor * noise_of(method.match(level.planes, search.at(level.factor), run))
-    return min(max((noise / NOISY) ** 4, LEAST), 1.0) if noise < NOISY else 1.0  # NaN is not below it
+    # (n / NOISY)^4 between LEAST and 1; 1 if the noise is not known
+    return max((noise / NOISY) ** 4, LEAST) if noise < NOISY else 1.0

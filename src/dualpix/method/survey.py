@@ -1,5 +1,6 @@
 """The survey: all decisions about a pair before it is solved, from small copies of its planes."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from ..types import Pair, Planes
 from .brightness import Gains, copied, equalised, find_gains
 from .frame import Frame
 from .kinds import Method
-from .noise import first_share, measures_noise
+from .noise import first_share, measures_noise, noise_of
 from .plan import Plan
 from .range import find_range
 from .scales import Level, Pyramid, deepened, halved, passes_of
@@ -59,15 +60,20 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     def coarsest(scales: int) -> Level:
         return Level(frame.turned(_coarsest(pyramid, small, gains, scales, run)), 1, scales, keep=True)
 
+    noise = math.nan
     if search.limits is None:
-        start = find_range(coarsest(len(passes)), search, method, passes[0], run)
+        start, noise = find_range(coarsest(len(passes)), search, method, passes[0], run)
         if method.params.scales.iterations == "auto" and method.blurs and deepened(passes, start) != passes:
             passes = deepened(passes, start)
-            start = find_range(coarsest(len(passes)), search, method, passes[0], run)
+            start, noise = find_range(coarsest(len(passes)), search, method, passes[0], run)
         search, run.scales = replace(search, start=start), len(passes)
+    elif measures_noise(method.params):
+        level = coarsest(len(passes))
+        with run.stage("matching", level.number):
+            noise = noise_of(method.match(level.planes, search.at(level.factor), run))
     params = method.params.replace(iterations=passes)
     if measures_noise(method.params) and not is_blank:
-        params = params.replace(first_penalty=first_share(coarsest(len(passes)), search, method, run))
+        params = params.replace(first_penalty=first_share(2 ** (len(passes) - 1) * noise))
     return Plan(
         params,
         frame,
