@@ -16,7 +16,7 @@ SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error of a match as a product of powers, and that of the lens in the corners as a share of the span of
 # the disparities. Both are fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -0.45, "near": 0.25, "far": 0.13, "texture": -0.15, "scales": 0.27, "bias": 0.125}
+SIGMA = {"constant": -0.44, "near": 0.25, "far": 0.13, "texture": -0.15, "scales": 0.27, "bias": 0.125}
 LENS = 0.122
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps

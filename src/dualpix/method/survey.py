@@ -35,10 +35,13 @@ class Wishes(NamedTuple):
         The direction in which the views differ as a viewer shows them; None detects it.
     mask_hidden : bool
         Whether occluded pixels become NaN.
+    halvings : int
+        How often the planes were halved before, as for a picture that is solved in tiles.
     """
 
     axis: str | None = None
     mask_hidden: bool = False
+    halvings: int = 0
 
 
 def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wishes: Wishes, run: Run) -> Plan:
@@ -73,7 +76,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
             noise = noise_of(method.match(level.planes, search.at(level.factor), run))
     params = method.params.replace(iterations=passes)
     if measures_noise(method.params) and not is_blank:
-        params = params.replace(first_penalty=first_share(2 ** (len(passes) - 1) * noise))
+        params = params.replace(first_penalty=first_share(2 ** (len(passes) - 1 + wishes.halvings) * noise))
     return Plan(
         params,
         frame,
