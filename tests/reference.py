@@ -343,15 +343,16 @@ def one_sided(v, d, r):
     return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
 
 
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None):
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, first=1):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
-    With r, the parabolas also have one-sided weights; v holds the vertices of the matches.
+    With r, the parabolas also have one-sided weights; v holds the vertices of the matches. The first of several robust
+    iterations has the share `first` of the penalty.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
-    A, B = one_pass(alpha, beta, weight, paths, P, True)
+    A, B = one_pass(alpha, beta, weight, paths, first * P if iterations > 1 and taus.any() else P, True)
     for i in range(iterations - 1):
         tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
         g = one_sided(v, d, r) if r and tau else 1
@@ -472,6 +473,15 @@ def relief_factor(d, relief):
     return np.clip(relief / max(np.median(np.abs(np.diff(d, axis=1))), 1e-9), 0.27, 1)
 
 
+def first_share(alpha, beta, F):
+    """(n / 0.06 px)^4 between 0.01 and 1: the share of the penalty that the first pass of every scale has.
+
+    n = F median |v(x + 1) - v(x)| is the noise of the matches at 1/F of the full size.
+    """
+    v = np.where(alpha > 0, minimizer(alpha, beta), np.nan)
+    return np.clip((F * np.nanmedian(np.abs(np.diff(v, axis=1))) / 0.06) ** 4, 0.01, 1)
+
+
 def polish(d, step, scales=3):
     """The guided filter of d by itself in windows of 5 x 5, cut at the border; eps = step^2, a = v^2 / (v^2 + eps^2).
 
@@ -583,7 +593,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
     mean = alpha[np.isnan(told)].mean()  # hints do not change the smoothing elsewhere
     strength = edge_weight(guide, params["edge_sigma"], share), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
-        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean)
+        first = 1 if params["first_penalty"] == "auto" else params["first_penalty"]  # the number of scales is given
+        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean, first)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 

@@ -279,17 +279,18 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("first", [1, 0.02])
 @pytest.mark.parametrize("paths", [4, 8])
 @pytest.mark.parametrize("r", [0.05, 0.3, 1e3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_sided_weights_agree_with_the_oracle(shape, r, paths):
+def test_one_sided_weights_and_a_weak_first_pass_agree_with_the_oracle(shape, r, paths, first):
     alpha, beta, guide = random_maps(shape)
     v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float16)
     v[::3, ::2] = -np.inf  # nothing matched
-    params = exact_params(robust_tau=0.5, paths=paths, fattening=r)
+    params = exact_params(robust_tau=0.5, paths=paths, fattening=r, first_penalty=first)
     found = one_sided_belief(alpha, beta, v, guide, params, threads=2)
     as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
-    A, B = reference.aggregate_exact(*as_float, weight, params.penalty, paths, 3, 0.5, v.astype(float), r)
+    A, B = reference.aggregate_exact(*as_float, weight, params.penalty, paths, 3, 0.5, v.astype(float), r, first=first)
     np.testing.assert_allclose(found.A, A, rtol=1e-4)
     np.testing.assert_allclose(found.vertex, reference.minimizer(A, B), rtol=1e-4, atol=1e-4)
     again = one_sided_belief(alpha, beta, v, guide, params, threads=1)
@@ -555,6 +556,11 @@ def test_the_kernel_refuses_what_it_cannot_read():
         one_pass(*maps, messages=EXACT, taus=[0.5])
     with pytest.raises(ValueError, match="fattening must be above 0"):
         one_pass(*maps, messages=EXACT, vertex=np.zeros((4, 5), np.uint16), fattening=0)
+    for first in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="first must be above 0"):
+            one_pass(*maps, messages=EXACT, first=first)
+    with pytest.raises(ValueError, match="only exact messages have a weaker first pass"):
+        one_pass(*maps, messages=PAPER, first=0.5)
     with pytest.raises(TypeError):
         one_pass(*maps[:4], maps[4].astype(np.float64), messages=PAPER)
 

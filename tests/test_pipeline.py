@@ -50,6 +50,7 @@ def test_agrees_with_the_oracle(preset, shape):
         {"noise_floor": 0.2, "invalid_threshold": 1e-4},
         {"messages": "exact", "penalty": 500, "robust_tau": 0.1},
         {"messages": "exact", "penalty": 500, "robust_tau": 0.1, "fattening": 0.2},
+        {"messages": "exact", "penalty": 500, "robust_tau": 0.1, "first_penalty": 0.1},
         {"relief": 0.01},
         {"polish": 0.3},
         {"guide_gamma": 0.5},
@@ -66,10 +67,11 @@ def test_options_agree_with_the_oracle(pair, change):
     np.testing.assert_allclose(dualpix.disparity(left, right, params).disparity, expected, rtol=1e-4, atol=2e-4)
 
 
+@pytest.mark.parametrize("first", ["auto", 0.3])
 @pytest.mark.parametrize("shape", [(64, 96), (61, 83)])
-def test_auto_agrees_with_the_oracle(shape):
+def test_auto_agrees_with_the_oracle(shape, first):
     left, right = as_uint8(textured_pair(shape, 1.3))
-    params = dualpix.preset("auto").replace(**SMALL, iterations=(4, 4))
+    params = dualpix.preset("auto").replace(**SMALL, iterations=(4, 4), first_penalty=first)
     result = dualpix.disparity(left, right, params)
     expected, A = oracle(left, right, params)
     np.testing.assert_allclose(result.disparity, expected, rtol=1e-4, atol=2e-4)
@@ -263,7 +265,9 @@ def error(result, truth):
 
 
 def test_auto_is_the_default():
-    assert auto().params == dualpix.preset("auto").replace(iterations=auto().params.iterations)
+    found = auto().params
+    settled = {"iterations": found.iterations, "first_penalty": found.first_penalty}
+    assert found == dualpix.preset("auto").replace(**settled)
     assert len(auto().params.iterations) > 1
     assert np.median(error(auto(), scene()[2])) < 0.03
     assert np.mean(error(auto(), scene()[2])) < 0.06

@@ -185,13 +185,14 @@ def explored(monkeypatch, shape, belief_of):
     """The ranges tried by the survey, and the one it ends with; belief_of(disparities) stands for a solved scale."""
     tried = []
 
-    def solve_scale(level, span, method, passes, run):
+    def gather(level, span, method, coarser, priors, run):
         tried.append(span.disparities)
         return belief_of(span.disparities)
 
-    monkeypatch.setattr(range_finder, "solve_scale", solve_scale)
+    monkeypatch.setattr(range_finder, "gather", gather)
+    monkeypatch.setattr(range_finder, "believe", lambda evidence, *how: evidence)
     level = Level(Planes(*[np.zeros(shape, np.float32)] * 3), keep=True)
-    first, last = range_finder.find_range(level, Search(), method_of(preset("auto")), 4, Run())
+    (first, last), _ = range_finder.find_range(level, Search(), method_of(preset("auto")), 4, Run())
     return tried, range(first, last + 1)
 
 

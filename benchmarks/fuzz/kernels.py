@@ -150,6 +150,8 @@ def _aggregate(r: Draw) -> Arguments:
     told["taus"] = [r.real(0, 0.5, 1) for _ in range(r.random.choice((1, 2, 3)))] if robust else []
     if r.random.random() < 0.5:
         told |= {"vertex": r.map(dtype=np.uint16), "fattening": r.real(0.5, 1)}
+    if kind == _core.Messages.exact:
+        told["first"] = r.real(0.01, 1)
     names = ("penalty", "scale", "jump_penalty", "farthest")
     return told | {name: r.real(0, 0.5, 1, 20) for name in names}
 

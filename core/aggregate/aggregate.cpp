@@ -41,13 +41,13 @@ struct Coupling {
   // one instruction only if it does not know the value of the constant.
   float zero, one, least_normal, most_suspect;
 
-  // tau: of a robust pass; 0: the pass is not robust.
-  Coupling(const Aggregation& o, float tau)
+  // tau: of a robust pass; 0: the pass is not robust. share: of the penalty.
+  Coupling(const Aggregation& o, float tau, float share)
       : messages(o.messages),
         robust(tau > 0),
         one_sided(robust && o.vertex),
         scale(o.scale),
-        P(std::min(o.penalty, kMostPenalty)),
+        P(std::min(share * o.penalty, kMostPenalty)),
         P_of_code(P * kCodeScale),
         unit(1.0f / std::sqrt(std::max(P, kNothing) * kCodeScale)),
         root(robust ? std::sqrt(unit) / std::max(tau, kSmallest) : 0.0f),
@@ -430,7 +430,7 @@ void aggregate(const float* alpha, const float* beta, const Weight* weights, flo
   const float local = options.messages == Messages::exact ? 1.0f : 2.0f * options.edges;
   const int passes = 1 + (int)options.taus.size();
   auto sweep = [&](int pass, bool second) {
-    const Coupling c(options, pass > 0 ? options.taus[pass - 1] : 0.0f);
+    const Coupling c(options, pass > 0 ? options.taus[pass - 1] : 0.0f, pass > 0 ? 1.0f : options.first);
     return Sweep(image, c, local, (pass % 2 == 0) != second, second, pass + 1 == passes);
   };
   for (int pass = 0; pass <= passes; ++pass) {

@@ -15,6 +15,7 @@ enum class Messages { paper, exact, jumps };
 struct Aggregation {
   Messages messages;
   float penalty;            // P, in units of curvature for exact messages
+  float first;              // share of P that the first pass has; 1 unless messages are exact
   int edges;                // edges of a pixel: 2 for 4 paths, 4 for 8 paths
   std::vector<float> taus;  // px, of the robust passes that follow the first pass; only for exact messages
   float* minimizer;         // output -B / (2 A), 0 where A is 0; null: not wanted, only without robust passes

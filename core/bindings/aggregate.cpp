@@ -64,7 +64,7 @@ void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, st
 
 void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix::Messages messages, float penalty,
                const std::vector<float>& taus, float scale, float jump_penalty, float farthest, int threads,
-               std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening) {
+               std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening, float first) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   const int edges = edges_of(weights, alpha);
@@ -73,6 +73,8 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   for (const float tau : taus) require(tau >= 0, "taus must not be below 0");
   require(taus.empty() || messages == dualpix::Messages::exact, "only exact messages have robust passes");
   require(taus.empty() || minimizer, "robust passes need a minimizer");
+  require(first > 0, "first must be above 0");
+  require(first == 1 || messages == dualpix::Messages::exact, "only exact messages have a weaker first pass");
   if (vertex) {
     same_shape(alpha, *vertex, "vertex must have the shape of alpha");
     require(fattening > 0, "fattening must be above 0");
@@ -81,8 +83,8 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   float* found = minimizer ? minimizer->data() : nullptr;
   if (minimizer) same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
   apart(alpha, beta, weights, A, B, minimizer, vertex);
-  const dualpix::Aggregation options = {messages,     penalty,  edges,   taus,     found, scale,
-                                        jump_penalty, farthest, matched, fattening};
+  const dualpix::Aggregation options = {messages, penalty,      first,    edges,   taus,     found,
+                                        scale,    jump_penalty, farthest, matched, fattening};
   Released release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
@@ -114,10 +116,10 @@ void bind_aggregate(nb::module_& m) {
         "R^2 / (R^2 + flat^2) multiplies the squared differences of the guide; spread has one R for 4 x 4 pixels.");
   m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
         as_is("messages"), "penalty"_a, "taus"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
-        as_is("minimizer").none() = nb::none(), as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f,
+        as_is("minimizer").none() = nb::none(), as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f, "first"_a = 1.0f,
         "A pass over all paths, and a robust one for each of taus; a tau of 0 is a pass that is not robust.\n"
         "A, B = scale * sum of the aggregated coefficients of the last pass, minimizer = -B / (2 A) = d.\n"
         "With vertex, in half floats, a pixel counts 1 / (1 + (max(vertex - d, 0) / fattening)^2) in a robust pass,\n"
-        "with d of the pass before. Other passes leave vertex unread.");
+        "with d of the pass before. Other passes leave vertex unread. The first pass has the share first of the penalty.");
   m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
 }

@@ -6,6 +6,7 @@ These are equations 4 and 5 of the paper; the kernel is ``core/aggregate/aggrega
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -149,12 +150,15 @@ def exact(
 
     With ``robust_tau`` every pass starts from the same evidence and smooths less where the last pass found a step
     (iteratively reweighted least squares). With ``fattening`` it also trusts a match less that is nearer than the last
-    pass found. Without ``robust_tau``, one pass is exact.
+    pass found. With ``first_penalty`` the first pass, which smooths all steps, is weaker. Without ``robust_tau``, one
+    pass is exact.
     """
     # P = K mean(alpha)
     P = settings.penalty * mean
     A, B, d = (_taken(spare, evidence.A) for _ in range(3))
-    all_passes(evidence, weights, A, B, settings, P, taus=robust_passes(settings, passes), d=d, threads=threads)
+    taus = robust_passes(settings, passes)
+    first = settings.first_penalty if taus else 1.0
+    all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus, d=d, threads=threads)
     return Parabolas(A, B, vertex=d)
 
 
@@ -173,13 +177,17 @@ def all_passes(
     settings: Aggregation,
     P: float,
     *,
+    first: float | Literal["auto"] = 1.0,
     taus: Sequence[float] = (),
     d: Map | None = None,
     scale: float = 1.0,
     T2: float = 0.0,
     threads: int,
 ) -> None:
-    """A pass over all paths, and a robust one for each of `taus`: A and B, times `scale`, and ``-B / (2 A)`` in `d`."""
+    """A pass over all paths, and a robust one for each of `taus`: A and B, times `scale`, and ``-B / (2 A)`` in `d`.
+
+    The first pass has the share `first` of the penalty P, all of it as long as nobody has measured the noise.
+    """
     matched = evidence.matched
     _core.aggregate(
         evidence.A,
@@ -197,6 +205,7 @@ def all_passes(
         minimizer=d,
         vertex=matched.view(np.uint16) if matched is not None and settings.fattening else None,
         fattening=max(settings.fattening, LEAST_FATTENING),
+        first=1.0 if first == "auto" else first,
     )
 
 

@@ -86,8 +86,3 @@ def believe(
     """The belief of a scale: its evidence, aggregated."""
     with run.stage("aggregation", level.number):
         return method.aggregate(evidence, level, passes, curvature, run)
-
-
-def solve_scale(level: Level, span: Span, method: Method, passes: int, run: Run) -> Parabolas:
-    """The belief of one scale that nothing else is known about."""
-    return believe(gather(level, span, method, None, (), run), level, method, passes, None, run)

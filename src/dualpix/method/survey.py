@@ -1,5 +1,6 @@
 """The survey: all decisions about a pair before it is solved, from small copies of its planes."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from ..types import Pair, Planes
 from .brightness import Gains, copied, equalised, find_gains
 from .frame import Frame
 from .kinds import Method
+from .noise import first_share, measures_noise, noise_of
 from .plan import Plan
 from .range import find_range
 from .scales import Level, Pyramid, deepened, halved, passes_of
@@ -33,14 +35,17 @@ class Wishes(NamedTuple):
         The direction in which the views differ as a viewer shows them; None detects it.
     mask_hidden : bool
         Whether occluded pixels become NaN.
+    halvings : int
+        How often the planes were halved before, as for a picture that is solved in tiles.
     """
 
     axis: str | None = None
     mask_hidden: bool = False
+    halvings: int = 0
 
 
 def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wishes: Wishes, run: Run) -> Plan:
-    """Decide about brightness, axis, scales and range. The planes are not changed."""
+    """Decide about brightness, axis, scales, range and the first pass. The planes are not changed."""
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)
@@ -54,19 +59,26 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         order = None if is_blank else method.find_order(frame.turned(small), run)
         search = Search(limits_in(method.params.scales.range, frame), None, order, method.tile_reach)
     run.scales = len(passes)
+
+    def coarsest(scales: int) -> Level:
+        return Level(frame.turned(_coarsest(pyramid, small, gains, scales, run)), 1, scales, keep=True)
+
+    noise = math.nan
     if search.limits is None:
-
-        def found(passes: tuple[int, ...]) -> tuple[int, int]:
-            coarsest = frame.turned(_coarsest(pyramid, small, gains, len(passes), run))
-            return find_range(Level(coarsest, 1, len(passes), keep=True), search, method, passes[0], run)
-
-        start = found(passes)
-        if method.params.scales.iterations == "auto" and method.blurs:
-            deeper = deepened(passes, start)
-            start, passes = (start if deeper == passes else found(deeper)), deeper
+        start, noise = find_range(coarsest(len(passes)), search, method, passes[0], run)
+        if method.params.scales.iterations == "auto" and method.blurs and deepened(passes, start) != passes:
+            passes = deepened(passes, start)
+            start, noise = find_range(coarsest(len(passes)), search, method, passes[0], run)
         search, run.scales = replace(search, start=start), len(passes)
+    elif measures_noise(method.params):
+        level = coarsest(len(passes))
+        with run.stage("matching", level.number):
+            noise = noise_of(method.match(level.planes, search.at(level.factor), run))
+    params = method.params.replace(iterations=passes)
+    if measures_noise(method.params) and not is_blank:
+        params = params.replace(first_penalty=first_share(2 ** (len(passes) - 1 + wishes.halvings) * noise))
     return Plan(
-        method.params.replace(iterations=passes),
+        params,
         frame,
         gains,
         search,

@@ -93,7 +93,7 @@ def surveyed(
     small = planes.left.shape[0], planes.left.shape[1]
     pyramid = Pyramid(planes, Frame(small))
     pair = Pair(planes.left, planes.right)
-    plan = survey(pyramid, pair, method_of(reduced(params, halvings)), NO_LENS, Wishes(axis), run)
+    plan = survey(pyramid, pair, method_of(reduced(params, halvings)), NO_LENS, Wishes(axis, halvings=halvings), run)
     if isinstance(params.scales.iterations, str):
         plan = replace(plan, passes=(PASSES,) * len(plan.passes))  # its finest scale is not that of the whole picture
     apply_gains(planes, Gains(plan.gains.right), run.threads)
@@ -124,5 +124,5 @@ def enlarged(plan: Plan, params: Params, shape: Shape, halvings: int, gains: Gai
     limits, factor = plan.search.limits, 2**halvings
     search = replace(plan.search, limits=limits and (factor * limits[0], factor * limits[1]))
     frame = replace(plan.frame, shape=(shape[0], shape[1]))
-    params = params.replace(iterations=passes)
+    params = params.replace(iterations=passes, first_penalty=plan.params.aggregation.first_penalty)
     return replace(plan, params=params, frame=frame, gains=gains, search=search, passes=passes)

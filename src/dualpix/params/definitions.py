@@ -257,6 +257,13 @@ class Aggregation(Group):
         "dual-pixel pairs.",
         symbol="P",
     )
+    first_penalty: float | Literal["auto"] = parameter(
+        OrAuto(Real(1e-6, 1)),
+        "The share of the penalty that the first pass of a scale has. That pass smooths all steps; a weak one keeps "
+        "thin things, but noise, too. auto measures the noise of the matches at the smallest scale: noisy pictures get "
+        "1, others less, 0.01 at the least. It is 1 if iterations is not auto.",
+        needs=equals("messages", "exact") & PASSES & ROBUST,
+    )
     jump_penalty: float = parameter(
         Real(0, 1e6),
         "The penalty for steps of 2 px and more between neighbours, instead of penalty.",

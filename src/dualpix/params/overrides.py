@@ -55,6 +55,7 @@ class OverridesOfCalibrate(TypedDict, total=False):
     # Aggregation
     messages: Literal["paper", "exact", "jumps"]
     penalty: float
+    first_penalty: float | Literal["auto"]
     jump_penalty: float
     robust_tau: float | tuple[float, ...]
     fattening: float

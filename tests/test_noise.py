@@ -1,0 +1,88 @@
+"""The first pass is weak if the matches have little noise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dualpix
+import reference
+from conftest import textured_pair
+from dualpix.method.aggregate import aggregate, edge_weights
+from dualpix.method.noise import first_share, noise_of
+from dualpix.types import Parabolas
+
+
+def matches(noise, shape=(40, 50), seed=3):
+    """Matches with normal noise; a fifth of the pixels is not matched."""
+    rng = np.random.default_rng(seed)
+    A = rng.uniform(0.5, 2, shape).astype(np.float32)
+    B = (-2 * A * rng.normal(1, noise, shape)).astype(np.float32)
+    A[rng.random(shape) < 0.2] = 0
+    return Parabolas(A, B)
+
+
+@pytest.mark.parametrize("F", [1, 4])
+@pytest.mark.parametrize("noise", [0, 0.004, 0.01, 0.02, 0.04, 0.5])
+def test_the_share_agrees_with_the_oracle(noise, F):
+    found = matches(noise)
+    expected = reference.first_share(found.A.astype(float), found.B.astype(float), F)
+    assert first_share(F * noise_of(found)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_large_pictures_are_measured_in_some_of_their_rows():
+    assert noise_of(matches(0.1, (700, 900))) == pytest.approx(0.1 * np.sqrt(2) * 0.6745, rel=0.02)
+
+
+def test_pixels_that_are_not_matched_are_not_noise():
+    found = matches(0)
+    assert noise_of(found) < 1e-6
+    found.A[:] = 0
+    assert np.isnan(noise_of(found))
+    assert first_share(np.nan) == 1
+
+
+def noisy_pair(noise):
+    """Views of a plane at 1.3 px, with normal noise."""
+    rng = np.random.default_rng(1)
+    views = textured_pair((240, 320), 1.3)
+    return [np.clip(view + rng.normal(0, noise, view.shape), 0, 255).astype(np.float32) / 255 for view in views]
+
+
+def settled(views, **changes):
+    return dualpix.disparity(*views, axis="x", threads=1, **changes)
+
+
+@pytest.mark.parametrize("limits", ["auto", (-3, 3)])
+def test_a_clean_pair_gets_a_weak_first_pass_and_a_noisy_one_does_not(limits):
+    clean, noisy = (settled(noisy_pair(noise), range=limits).params.first_penalty for noise in (0, 40))
+    assert clean < 0.1
+    assert noisy == 1
+
+
+def test_a_weak_first_pass_keeps_more_of_thin_things():
+    """A bar of 3 pixels at 0.5 px before a plane at 0 px, matched everywhere."""
+    alpha, guide = np.ones((40, 60), np.float32), np.zeros((40, 60), np.float32)
+    v = np.zeros((40, 60), np.float16)
+    v[:, 28:31] = 0.5
+
+    def height(first):
+        settings = replace(dualpix.preset("auto").aggregation, penalty=3000.0, first_penalty=first)
+        weights = edge_weights(guide, settings, threads=1)
+        evidence = Parabolas(alpha.copy(), -2 * v.astype(np.float32), matched=v)
+        return aggregate(evidence, weights, settings, 3, threads=1).vertex[20, 29]
+
+    assert height(1.0) < 0.75 * 0.5
+    assert height(0.01) > 0.82 * 0.5
+    assert height("auto") == height(1.0)  # nobody has measured the noise
+
+
+@pytest.mark.parametrize("changes", [{"iterations": (2, 2)}, {"robust_tau": 0.0}, {"first_penalty": 0.3}])
+def test_only_auto_is_measured(changes):
+    assert settled(noisy_pair(0), **changes).params.first_penalty == changes.get("first_penalty", "auto")
+
+
+def test_a_blank_pair_has_no_noise_to_measure():
+    blank = np.full((240, 320), 0.5, np.float32)
+    with pytest.warns(dualpix.DualpixWarning, match="blank"):
+        assert settled((blank, blank)).params.first_penalty == "auto"
