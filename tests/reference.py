@@ -343,15 +343,34 @@ def one_sided(v, d, r):
     return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
 
 
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None):
+def held_back(alpha, beta, v, d, k=3):
+    """beta with vertices that are not far behind everything that d shows.
+
+    L is the farthest surface. Noise, by the median s of |v - d|, may lie k s behind it, or behind d where that is
+    farther. Where d is nearer than L, matches may also be k times as far behind L as d is before it.
+    """
+    apart = np.abs(v - d)[np.isfinite(v)]
+    if not apart.size:
+        return beta
+    L = np.quantile(d, 0.005)
+    limit = np.minimum(d, L - k * (d - L)) - k * np.median(apart)
+    return np.where(minimizer(alpha, beta) < limit, -2 * alpha * limit, beta)
+
+
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, coarsest=False):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
-    With r, the parabolas also have one-sided weights; v holds the vertices of the matches.
+    With r, the parabolas also have one-sided weights; v holds the vertices of the matches. At the coarsest scale
+    vertices are held back first, by two iterations without these weights.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
     A, B = one_pass(alpha, beta, weight, paths, P, True)
+    if coarsest and r and taus.any() and iterations > 1:
+        robust = (minimizer(A, B), taus[0]) if taus[0] else ()
+        beta = held_back(alpha, beta, v, minimizer(*one_pass(alpha, beta, weight, paths, P, True, *robust)))
+        A, B = one_pass(alpha, beta, weight, paths, P, True)
     for i in range(iterations - 1):
         tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
         g = one_sided(v, d, r) if r and tau else 1
@@ -583,7 +602,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
     mean = alpha[np.isnan(told)].mean()  # hints do not change the smoothing elsewhere
     strength = edge_weight(guide, params["edge_sigma"], share), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
-        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean)
+        robust = params["robust_tau"], v, params["fattening"], mean
+        return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 
