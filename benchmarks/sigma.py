@@ -7,8 +7,7 @@ RENDERED/simulated`. The exponents bring the median error of each tenth of the p
 The worst tenth of a set counts most. The order of the pixels counts a little, too: the variance of
 ``log sigma - log(|error| + 0.01 px)``. Every set of DATA has the same weight. Rendered scenes have a twentieth of it:
 their lenses are ideal, so their errors are smaller. The search starts at the present values and at a fit by least
-squares; the better end counts. Last, each set is left out: the table shows how well the fit to the
-others holds.
+squares; the better end counts. Last, each set is left out: the table shows how well the fit to the others holds.
 """
 
 import argparse
