@@ -343,15 +343,34 @@ def one_sided(v, d, r):
     return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
 
 
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, first=1):
+def held_back(alpha, beta, v, d, k=3):
+    """beta with vertices that are not far behind everything that d shows.
+
+    L is the farthest surface. Noise, by the median s of |v - d|, may lie k s behind it, or behind d where that is
+    farther. Where d is nearer than L, matches may also be k times as far behind L as d is before it.
+    """
+    apart = np.abs(v - d)[np.isfinite(v)]
+    if not apart.size:
+        return beta
+    L = np.quantile(d, 0.005)
+    limit = np.minimum(d, L - k * (d - L)) - k * np.median(apart)
+    return np.where(minimizer(alpha, beta) < limit, -2 * alpha * limit, beta)
+
+
+def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, first=1, coarsest=False):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
     With r, the parabolas also have one-sided weights; v holds the vertices of the matches. The first of several robust
-    iterations has the share `first` of the penalty.
+    iterations has the share `first` of the penalty. At the coarsest scale vertices are held back before, by two iterations
+    without these weights and with the whole penalty.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
+    if coarsest and r and taus.any() and iterations > 1:
+        A, B = one_pass(alpha, beta, weight, paths, P, True)
+        robust = (minimizer(A, B), taus[0]) if taus[0] else ()
+        beta = held_back(alpha, beta, v, minimizer(*one_pass(alpha, beta, weight, paths, P, True, *robust)))
     A, B = one_pass(alpha, beta, weight, paths, first * P if iterations > 1 and taus.any() else P, True)
     for i in range(iterations - 1):
         tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
@@ -436,12 +455,12 @@ def bias(v, a, d):
     )
 
 
-def expected_error(alpha, d, coarse_d, bias, exponents, lens):
-    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture * rho^2)^2, at every 4th pixel.
+def expected_error(alpha, d, coarse_d, bias, exponents, lens, in_middle):
+    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture)^2 (rho^4 + in_middle^2).
 
-    rho is the distance from the middle of the picture, 1 at its corners. Powers of: the span
-    of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the pixel, the mean
-    difference of the two scales, and the bias.
+    It is known at every 4th pixel. rho is the distance from the middle of the picture, 1 at its corners. Powers of: the
+    span of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the pixel, the
+    mean difference of the two scales, and the bias.
     """
     low, high = np.percentile(coarse_d, [2, 98])
     powers = {
@@ -455,7 +474,7 @@ def expected_error(alpha, d, coarse_d, bias, exponents, lens):
     (y, x), (height, width) = np.indices(d.shape)[:, ::4, ::4], d.shape
     middle = (height - 1) / 2, (width - 1) / 2
     rho2 = ((y - middle[0]) ** 2 + (x - middle[1]) ** 2) / max(middle[0] ** 2 + middle[1] ** 2, 1)
-    return np.hypot(match, lens * 2 * (high - low) * rho2)
+    return np.hypot(match, lens * 2 * (high - low) * np.hypot(rho2, in_middle))
 
 
 def depth_share(coarse_d, flat):
@@ -594,7 +613,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
     strength = edge_weight(guide, params["edge_sigma"], share), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
         first = 1 if params["first_penalty"] == "auto" else params["first_penalty"]  # the number of scales is given
-        return aggregate_exact(alpha, beta, *strength, params["robust_tau"], v, params["fattening"], mean, first)
+        robust = params["robust_tau"], v, params["fattening"], mean, first
+        return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 

@@ -279,28 +279,63 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("first", [1, 0.02])
+@pytest.mark.parametrize(("first", "coarsest"), [(1, False), (0.02, False), (0.02, True)])
 @pytest.mark.parametrize("paths", [4, 8])
 @pytest.mark.parametrize("r", [0.05, 0.3, 1e3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_sided_weights_and_a_weak_first_pass_agree_with_the_oracle(shape, r, paths, first):
+def test_one_sided_weights_and_a_weak_first_pass_agree_with_the_oracle(shape, r, paths, first, coarsest):
     alpha, beta, guide = random_maps(shape)
     v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float16)
     v[::3, ::2] = -np.inf  # nothing matched
     params = exact_params(robust_tau=0.5, paths=paths, fattening=r, first_penalty=first)
-    found = one_sided_belief(alpha, beta, v, guide, params, threads=2)
+    found = one_sided_belief(alpha, beta, v, guide, params, threads=2, coarsest=coarsest)
     as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
-    A, B = reference.aggregate_exact(*as_float, weight, params.penalty, paths, 3, 0.5, v.astype(float), r, first=first)
+    settings = weight, params.penalty, paths, 3, 0.5, v.astype(float), r
+    A, B = reference.aggregate_exact(*as_float, *settings, first=first, coarsest=coarsest)
     np.testing.assert_allclose(found.A, A, rtol=1e-4)
     np.testing.assert_allclose(found.vertex, reference.minimizer(A, B), rtol=1e-4, atol=1e-4)
-    again = one_sided_belief(alpha, beta, v, guide, params, threads=1)
+    again = one_sided_belief(alpha, beta, v, guide, params, threads=1, coarsest=coarsest)
     assert found.A.tobytes() == again.A.tobytes()
 
 
-def one_sided_belief(alpha, beta, v, guide, params, threads):
+def one_sided_belief(alpha, beta, v, guide, params, threads, coarsest=False):
     evidence = Parabolas(alpha.copy(), beta.copy(), matched=v)
     weights = edge_weights(guide, params.aggregation, threads)
-    return aggregation.aggregate(evidence, weights, params.aggregation, 3, threads=threads)
+    return aggregation.aggregate(evidence, weights, params.aggregation, 3, coarsest=coarsest, threads=threads)
+
+
+def wall(patch, values):
+    """The beliefs about a wall at 0 px with such matches in a patch: without a bound of the pull, and with it."""
+    v = np.random.default_rng(3).normal(0, 0.02, (48, 64))
+    v[patch] = values
+    alpha, guide = np.ones(v.shape, np.float32), np.zeros(v.shape, np.float32)
+    params = exact_params(penalty=20.0, robust_tau=0.5, fattening=0.3)
+    maps = alpha, (-2 * v).astype(np.float32), v.astype(np.float16), guide, params
+    return (one_sided_belief(*maps, threads=1, coarsest=coarsest).vertex[patch] for coarsest in (False, True))
+
+
+def test_noise_does_not_fall_behind_the_farthest_surface():
+    """One-sided weights drop the near half of the noise. Their bias falls to less than half."""
+    patch = np.s_[12:24, 20:32]
+    drifted, held = wall(patch, np.random.default_rng(4).normal(0, 2, (12, 12)))
+    assert np.median(drifted) < -0.5
+    assert abs(np.median(held)) < 0.5 * abs(np.median(drifted))
+
+
+def test_something_far_keeps_its_place():
+    """A hole in the wall, 2 % of the picture: it is the farthest surface itself."""
+    patch = np.s_[20:28, 30:38]
+    free, held = wall(patch, -8.0)
+    assert np.median(free) < -7.9
+    np.testing.assert_allclose(np.median(held), np.median(free), atol=0.2)
+
+
+def test_without_matches_nothing_is_held_back():
+    alpha, beta, guide = random_maps((9, 11))
+    params = exact_params(robust_tau=0.5, fattening=0.3)
+    blank = np.full(alpha.shape, -np.inf, np.float16)
+    free, held = (one_sided_belief(alpha, beta, blank, guide, params, 1, coarsest) for coarsest in (False, True))
+    assert free.vertex.tobytes() == held.vertex.tobytes()
 
 
 @pytest.mark.parametrize("v", [1.0, -1.0])

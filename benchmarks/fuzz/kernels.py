@@ -294,7 +294,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         "side": r.random.choice((1, 3, 43, 8191)),
     },
     "expected_error": lambda r: (
-        _maps("sigma", scale=(0.1, 1), lens=(0, 1), y0=(0, 9), x0=(0, 9))(r)
+        _maps("sigma", scale=(0.1, 1), lens=(0, 1), middle=(0, 1), y0=(0, 9), x0=(0, 9))(r)
         | {
             "signs": [(r.map(), r.real(0, 0.01), r.real(-0.5, 0.5)) for _ in range(r.random.choice((0, 1, 5)))],
             "step": 4,

@@ -158,7 +158,7 @@ void near_texture(M A, std::optional<Mask> coarser, OutputMask out, int side, in
 }
 
 void expected_error(const std::vector<std::tuple<Map, float, float>>& signs, Output sigma, float scale, float lens,
-                    float y0, float x0, int step, int threads) {
+                    float middle, float y0, float x0, int step, int threads) {
   check_size(sigma);
   require(scale > 0, "scale must be above 0");
   require(step >= 1 && step < 8192, "step must be 1 to 8191");
@@ -169,7 +169,7 @@ void expected_error(const std::vector<std::tuple<Map, float, float>>& signs, Out
     own.push_back({map.data(), floor, exponent});
   }
   Released release;
-  dualpix::expected_error(own, scale, {lens, y0, x0}, sigma.data(), (int)sigma.shape(0), (int)sigma.shape(1), step,
+  dualpix::expected_error(own, scale, {lens, middle, y0, x0}, sigma.data(), (int)sigma.shape(0), (int)sigma.shape(1), step,
                           threads);
 }
 
@@ -265,9 +265,9 @@ void bind_image(nb::module_& m) {
         "out = 1 where a curvature is above 0 in the window around a pixel, or where coarser, half the size, is 1.");
   m.def("near_texture", near_texture<Halves>, as_is("matches"), as_is("coarser").none(), as_is("out"), "side"_a,
         "threads"_a, "The same where a vertex, in half floats, is above minus infinity.");
-  m.def("expected_error", expected_error, "signs"_a, as_is("sigma"), nb::kw_only(), "scale"_a, "lens"_a, "y0"_a, "x0"_a,
-        "step"_a, "threads"_a,
-        "sigma^2 = (scale * product of (sign + floor)^exponent)^2 + (lens * ((y - y0)^2 + (x - x0)^2))^2.\n"
+  m.def("expected_error", expected_error, "signs"_a, as_is("sigma"), nb::kw_only(), "scale"_a, "lens"_a, "middle"_a,
+        "y0"_a, "x0"_a, "step"_a, "threads"_a,
+        "sigma^2 = (scale * product of (sign + floor)^exponent)^2 + (lens * ((y - y0)^2 + (x - x0)^2))^2 + middle^2.\n"
         "Signs are (map, floor, exponent). Rows and columns of the maps lie `step` apart.");
   m.def("weigh_offsets", weigh_offsets, as_is("A"), as_is("vertex"), as_is("d"), as_is("weight"), as_is("apart"),
         "step"_a, "farthest"_a, "threads"_a,

@@ -51,13 +51,13 @@ DUALPIX_INLINE vfloat log_match(const std::vector<Sign>& signs, float log2_scale
 }
 
 // `away` is the square of the distance from the middle of the picture: along y, and along x for every column.
-DUALPIX_CLONES void error_row(const std::vector<Sign>& signs, size_t row, float log2_scale, float lens, float away_y,
-                              const float* away_x, float* sigma, int w) {
+DUALPIX_CLONES void error_row(const std::vector<Sign>& signs, size_t row, float log2_scale, const LensError& lens,
+                              float away_y, const float* away_x, float* sigma, int w) {
   for (int x = 0; x < w; x += kLanes) {
     const int n = w - x < kLanes ? w - x : kLanes;
     const vfloat match = exp2(min(log_match(signs, log2_scale, row + x, n), splat(60.0f)));
-    const vfloat off = lens * (away_y + load(away_x + x, n));
-    store(sigma + x, match * match + off * off, n);
+    const vfloat off = lens.factor * (away_y + load(away_x + x, n));
+    store(sigma + x, match * match + (off * off + lens.middle * lens.middle), n);
   }
   for (int x = 0; x < w; ++x) sigma[x] = std::sqrt(sigma[x]);
 }
@@ -109,7 +109,7 @@ void expected_error(const std::vector<Sign>& signs, float scale, const LensError
     for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
       const float down = (float)y * step - lens.y0;
       const size_t row = (size_t)y * w;
-      error_row(signs, row, std::log2(scale), lens.factor, down * down, away.data(), sigma + row, w);
+      error_row(signs, row, std::log2(scale), lens, down * down, away.data(), sigma + row, w);
     }
   });
 }

@@ -13,9 +13,9 @@ struct Sign {
   float floor, exponent;
 };
 
-// The error of the lens at row y and column x is factor ((y - y0)^2 + (x - x0)^2).
+// The squared error of the lens at row y and column x is (factor ((y - y0)^2 + (x - x0)^2))^2 + middle^2.
 struct LensError {
-  float factor, y0, x0;
+  float factor, middle, y0, x0;
 };
 
 // sigma^2 = (scale * product of (sign + floor)^exponent)^2 + (error of the lens)^2, for h x w pixels whose rows and

@@ -131,6 +131,7 @@ def expected_error(
     *,
     scale: float,
     lens: float,
+    middle: float,
     y0: float,
     x0: float,
     step: int,

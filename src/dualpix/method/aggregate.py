@@ -12,12 +12,15 @@ import numpy as np
 
 from .. import _core
 from ..params.definitions import Aggregation, Scales
+from ..quantiles import median, quantiles
 from ..types import Map, Parabolas, Signs, Weights, empty, empty_like
-from .confidence import FAR, spread
+from .confidence import FAR, SAMPLE, spread
 from .scales import PASSES
 
 SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
 LEAST_FATTENING, LEAST_TAU = 1e-6, 1e-6  # px
+FARTHEST = 0.005  # share of the pixels that lie behind the farthest surface of a scene
+OVERSHOOT = 3  # a match may be this many times as far behind that surface as the map is before it
 DECAYS = 3  # a message has faded when its weight has fallen to exp(-DECAYS)
 JUMPS = (
     2.0,
@@ -74,6 +77,7 @@ def aggregate(
     passes: int,
     *,
     curvature: float | None = None,
+    coarsest: bool = False,
     spare: list[Map] | None = None,
     threads: int,
 ) -> Parabolas:
@@ -87,13 +91,17 @@ def aggregate(
         The edge weights of the guide: messages are weak where it has edges.
     curvature : float, optional
         Mean curvature of the evidence of the whole picture, the unit of the penalty; by default that of `evidence`.
+    coarsest : bool
+        Whether nothing coarser bounds the disparities. Then one-sided weights need a bound, see `hold_back`.
     spare : list of maps, optional
         Maps of the same size that may be overwritten. They are taken out of the list.
     """
     mean = _core.mean(evidence.A, threads) if curvature is None else curvature
     maps = [] if spare is None else spare
-    run = exact if settings.messages == "exact" else paper
-    belief = run(evidence, weights, settings, passes, mean, maps, threads)
+    if settings.messages == "exact":
+        belief = exact(evidence, weights, settings, passes, mean, coarsest, maps, threads)
+    else:
+        belief = paper(evidence, weights, settings, passes, mean, maps, threads)
     maps.clear()
     return replace(
         belief,
@@ -143,6 +151,7 @@ def exact(
     settings: Aggregation,
     passes: int,
     mean: float,
+    coarsest: bool,
     spare: list[Map],
     threads: int,
 ) -> Parabolas:
@@ -157,9 +166,38 @@ def exact(
     P = settings.penalty * mean
     A, B, d = (_taken(spare, evidence.A) for _ in range(3))
     taus = robust_passes(settings, passes)
+    if coarsest and taus and settings.fattening and evidence.matched is not None:
+        plain = replace(evidence, matched=None)
+        all_passes(plain, weights, A, B, settings, P, taus=taus[:1], d=d, threads=threads)
+        hold_back(evidence, d, A)
     first = settings.first_penalty if taus else 1.0
     all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus, d=d, threads=threads)
     return Parabolas(A, B, vertex=d)
+
+
+def hold_back(evidence: Parabolas, d: Map, room: Map) -> None:
+    """Bring matches nearer that are far behind everything that d shows. In place; `room` is overwritten.
+
+    Where matches are noise, one-sided weights drop the near half. The far half then pulls the map behind all surfaces
+    of the scene. So its pull must end at the farthest of them, L. A match may lie behind L by a multiple of the noise
+    s, and farther where d lies before L: there it must outweigh what is near.
+
+    `d` is a belief without one-sided weights. It should be robust, as a first pass blurs what is small and far.
+    """
+    assert evidence.matched is not None
+    step = max(1, math.isqrt(d.size // SAMPLE))
+    seen = d[::step, ::step]
+    apart = np.abs(evidence.matched[::step, ::step] - seen)
+    L, s = quantiles(seen, [FARTHEST])[0], median(apart[np.isfinite(apart)])
+    if math.isnan(s):
+        return
+    # v >= min(d, L - k (d - L)) - k s
+    k = np.float32(OVERSHOOT)
+    np.subtract(np.float32((1 + OVERSHOOT) * L), np.multiply(k, d, out=room), out=room)
+    np.subtract(np.minimum(d, room, out=room), np.float32(OVERSHOOT * s), out=room)
+    # v = -B / (2 A), so B <= -2 A v
+    np.multiply(np.multiply(room, np.float32(-2), out=room), evidence.A, out=room)
+    np.minimum(evidence.B, room, out=evidence.B)
 
 
 def robust_passes(settings: Aggregation, passes: int) -> list[float]:

@@ -14,10 +14,11 @@ from ..types import Map, Mask, Parabolas, Place, Signs, doubled, empty, empty_li
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
-# The expected error of a match as a product of powers, and that of the lens in the corners as a share of the span of
-# the disparities. Both are fitted by benchmarks/sigma.py to scenes with known depth.
-SIGMA = {"constant": -0.44, "near": 0.25, "far": 0.13, "texture": -0.15, "scales": 0.27, "bias": 0.125}
-LENS = 0.122
+# The expected error of a match as a product of powers, and that of the lens: in the corners as a share of the span of
+# the disparities, in the middle as a share of that in the corners. All are fitted by benchmarks/sigma.py to scenes with
+# known depth.
+SIGMA = {"constant": -0.414, "near": 0.344, "far": 0.158, "texture": -0.15, "scales": 0.216, "bias": 0.158}
+LENS, MIDDLE = 0.114, 0.071
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
 # px, and px^-2 for the texture: added to the signs, since no evidence is exact
@@ -63,20 +64,22 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     """sigma of every pixel, px: half of the errors are below 0.67 sigma.
 
     The error of a match is a product of powers of the `signs_of_error`. So blank regions and the surroundings of depth
-    edges are unsure. The error of the lens adds to it; it grows away from the middle of the picture. A pixel without
-    any texture nearby may have any disparity of the range.
+    edges are unsure. The error of the lens adds to it; it grows away from the middle of the picture, but it is not 0
+    there. A pixel without any texture nearby may have any disparity of the range.
     """
     assert belief.textured is not None
     assert belief.limits is not None
     signs = signs_of_error(belief, d, threads)
     small = empty_like(signs["near"])
     y0, x0, corner = _place(belief, d)
-    # sigma^2 = match^2 + (f D rho^2)^2, match = e^c * product of (sign + floor)^exponent
+    lens = LENS * picture_span(belief, d)
+    # sigma^2 = match^2 + (f D)^2 (rho^4 + m^2), match = e^c * product of (sign + floor)^exponent
     _core.expected_error(
         [(sign, FLOORS[name], SIGMA[name]) for name, sign in signs.items()],
         small,
         scale=math.exp(SIGMA["constant"]),
-        lens=LENS * picture_span(belief, d) / corner**2,
+        lens=lens / corner**2,
+        middle=lens * MIDDLE,
         y0=y0,
         x0=x0,
         step=EVERY,

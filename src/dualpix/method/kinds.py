@@ -41,7 +41,10 @@ class Method(ABC):
         settings = self.params.aggregation
         weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs, level.room())
         spare = level.spent()
-        belief = aggregate(evidence, weights, settings, passes, curvature=curvature, spare=spare, threads=run.threads)
+        first = not evidence.curvatures
+        belief = aggregate(
+            evidence, weights, settings, passes, curvature=curvature, coarsest=first, spare=spare, threads=run.threads
+        )
         del weights  # its memory is that of the mask
         return replace(belief, textured=confidence.textured(evidence, run.threads))
 
