@@ -492,13 +492,20 @@ def relief_factor(d, relief):
     return np.clip(relief / max(np.median(np.abs(np.diff(d, axis=1))), 1e-9), 0.27, 1)
 
 
-def first_share(alpha, beta, F):
-    """(n / 0.06 px)^4 between 0.01 and 1: the share of the penalty that the first pass of every scale has.
-
-    n = F median |v(x + 1) - v(x)| is the noise of the matches at 1/F of the full size.
-    """
+def noise(alpha, beta, F):
+    """n = F median |v(x + 1) - v(x)|: the noise of the matches at 1/F of the full size, px."""
     v = np.where(alpha > 0, minimizer(alpha, beta), np.nan)
-    return np.clip((F * np.nanmedian(np.abs(np.diff(v, axis=1))) / 0.06) ** 4, 0.01, 1)
+    return F * np.nanmedian(np.abs(np.diff(v, axis=1)))
+
+
+def first_share(alpha, beta, F):
+    """(n / 0.06 px)^4 between 0.01 and 1: the share of the penalty that the first pass of every scale has."""
+    return np.clip((noise(alpha, beta, F) / 0.06) ** 4, 0.01, 1)
+
+
+def polish_for(alpha, beta, F):
+    """The step of the polish: 0.2 px n / 0.06 px, between 0.1 and 0.2 px."""
+    return np.clip(0.2 * noise(alpha, beta, F) / 0.06, 0.1, 0.2)
 
 
 def polish(d, step, scales=3):
@@ -647,4 +654,5 @@ def disparity(left, right, guide, params, told=None):
         A, B = one_scale(*level, disparities, prior, iterations, fitted, here, share)
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
-    return np.clip(polish(d, params["polish"]) if params["polish"] else d, *params["range"]), A
+    step = 0.2 if params["polish"] == "auto" else params["polish"]  # the number of scales is given
+    return np.clip(polish(d, step) if step else d, *params["range"]), A

@@ -150,9 +150,10 @@ def test_sidecar_tells_how_the_map_came_about(call, folder):
     call(*MATCH, "--threads", "1", "--confidence", "c.npy")
     sidecar = json.loads((folder / "out.json").read_text())
     d = read_map("out.tiff")
-    settled = {"iterations": (4,), "first_penalty": sidecar["parameters"]["first_penalty"]}
+    settled = {"iterations": (4,)} | {name: sidecar["parameters"][name] for name in ("first_penalty", "polish")}
     assert sidecar["parameters"] == preset("auto").replace(window=2, range=(-4, 4), **settled).to_dict()
     assert 0.01 <= settled["first_penalty"] <= 1
+    assert 0.1 <= settled["polish"] <= 0.2
     assert sidecar["dualpix"] == dualpix.__version__
     assert "x_left - x_right" in sidecar["sign"]
     assert "pixels" in sidecar["unit"]

@@ -1,4 +1,4 @@
-"""The first pass is weak if the matches have little noise."""
+"""The first pass and the polish are weak if the matches have little noise."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ import dualpix
 import reference
 from conftest import textured_pair
 from dualpix.method.aggregate import aggregate, edge_weights
-from dualpix.method.noise import first_share, noise_of
+from dualpix.method.noise import first_share, noise_of, polish_for
 from dualpix.types import Parabolas
 
 
@@ -24,10 +24,12 @@ def matches(noise, shape=(40, 50), seed=3):
 
 @pytest.mark.parametrize("F", [1, 4])
 @pytest.mark.parametrize("noise", [0, 0.004, 0.01, 0.02, 0.04, 0.5])
-def test_the_share_agrees_with_the_oracle(noise, F):
+def test_values_agree_with_the_oracle(noise, F):
     found = matches(noise)
     expected = reference.first_share(found.A.astype(float), found.B.astype(float), F)
     assert first_share(F * noise_of(found)) == pytest.approx(expected, rel=1e-3)
+    expected = reference.polish_for(found.A.astype(float), found.B.astype(float), F)
+    assert polish_for(F * noise_of(found)) == pytest.approx(expected, rel=1e-3)
 
 
 def test_large_pictures_are_measured_in_some_of_their_rows():
@@ -40,6 +42,7 @@ def test_pixels_that_are_not_matched_are_not_noise():
     found.A[:] = 0
     assert np.isnan(noise_of(found))
     assert first_share(np.nan) == 1
+    assert polish_for(np.nan) == 0.2
 
 
 def noisy_pair(noise):
@@ -54,10 +57,11 @@ def settled(views, **changes):
 
 
 @pytest.mark.parametrize("limits", ["auto", (-3, 3)])
-def test_a_clean_pair_gets_a_weak_first_pass_and_a_noisy_one_does_not(limits):
-    clean, noisy = (settled(noisy_pair(noise), range=limits).params.first_penalty for noise in (0, 40))
-    assert clean < 0.1
-    assert noisy == 1
+def test_a_clean_pair_is_smoothed_less_than_a_noisy_one(limits):
+    clean, noisy = (settled(noisy_pair(noise), range=limits).params for noise in (0, 40))
+    assert clean.first_penalty < 0.1
+    assert 0.1 <= clean.polish < 0.15
+    assert (noisy.first_penalty, noisy.polish) == (1, 0.2)
 
 
 def test_a_weak_first_pass_keeps_more_of_thin_things():
@@ -79,10 +83,19 @@ def test_a_weak_first_pass_keeps_more_of_thin_things():
 
 @pytest.mark.parametrize("changes", [{"iterations": (2, 2)}, {"robust_tau": 0.0}, {"first_penalty": 0.3}])
 def test_only_auto_is_measured(changes):
-    assert settled(noisy_pair(0), **changes).params.first_penalty == changes.get("first_penalty", "auto")
+    params = settled(noisy_pair(0), **changes).params
+    assert params.first_penalty == changes.get("first_penalty", "auto")
+    assert (params.polish == "auto") == ("iterations" in changes)
+
+
+def test_without_a_measurement_the_polish_is_that_of_a_noisy_picture():
+    views, changes = noisy_pair(0), {"iterations": (2, 2), "range": (-3, 3)}
+    expected = settled(views, **changes, polish=0.2).disparity
+    np.testing.assert_array_equal(settled(views, **changes).disparity, expected)
 
 
 def test_a_blank_pair_has_no_noise_to_measure():
     blank = np.full((240, 320), 0.5, np.float32)
     with pytest.warns(dualpix.DualpixWarning, match="blank"):
-        assert settled((blank, blank)).params.first_penalty == "auto"
+        params = settled((blank, blank)).params
+    assert params.first_penalty == params.polish == "auto"

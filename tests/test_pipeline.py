@@ -266,7 +266,7 @@ def error(result, truth):
 
 def test_auto_is_the_default():
     found = auto().params
-    settled = {"iterations": found.iterations, "first_penalty": found.first_penalty}
+    settled = {name: getattr(found, name) for name in ("iterations", "first_penalty", "polish")}
     assert found == dualpix.preset("auto").replace(**settled)
     assert len(auto().params.iterations) > 1
     assert np.median(error(auto(), scene()[2])) < 0.03

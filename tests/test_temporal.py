@@ -33,8 +33,8 @@ def maps_of(frames, **settings):
     return np.array([result.disparity for result in dualpix.sequence(frames, axis="x", **settings)])
 
 
-def alone(frames):
-    return np.array([dualpix.disparity(*frame, axis="x").disparity for frame in frames])
+def alone(frames, **settings):
+    return np.array([dualpix.disparity(*frame, axis="x", **settings).disparity for frame in frames])
 
 
 def changes(maps):
@@ -206,11 +206,13 @@ def test_a_focus_pull_does_not_lag():
     assert steady <= single
 
 
-def test_weight_0_solves_every_frame_alone():
+@pytest.mark.parametrize(("polish", "share"), [(0.2, 1), ("auto", 0.999)])
+def test_weight_0_solves_every_frame_alone(polish, share):
+    """Only the survey is that of the first frame. A weak polish leaves some pixels at the borders that are sensitive."""
     frames = resting_clip(3)
-    maps, single = maps_of(frames, weight=0), alone(frames)
+    maps, single = maps_of(frames, weight=0, polish=polish), alone(frames, polish=polish)
     np.testing.assert_array_equal(maps[0], single[0])
-    assert np.abs(maps - single).max() < 0.05  # only the survey is that of the first frame
+    assert (np.abs(maps - single) < 0.05).mean() >= share
 
 
 def test_results_do_not_depend_on_threads():

@@ -15,10 +15,10 @@ OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error of a match as a product of powers, and that of the lens: in the corners as a share of the span of
-# the disparities, in the middle as a share of that in the corners. All are fitted by benchmarks/sigma.py to scenes with
-# known depth.
-SIGMA = {"constant": -0.414, "near": 0.344, "far": 0.158, "texture": -0.15, "scales": 0.216, "bias": 0.158}
-LENS, MIDDLE = 0.114, 0.071
+# the disparities, in the middle as a share of that in the corners. They are chosen with the help of benchmarks/sigma.py,
+# which fits them to scenes with known depth (docs/method.md).
+SIGMA = {"constant": -0.44, "near": 0.25, "far": 0.13, "texture": -0.15, "scales": 0.27, "bias": 0.125}
+LENS, MIDDLE = 0.122, 0.05
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
 # px, and px^-2 for the texture: added to the signs, since no evidence is exact

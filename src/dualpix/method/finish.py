@@ -14,6 +14,7 @@ from ..run import Run
 from ..types import Flags, Map, Mask, Parabolas
 from .confidence import OUTSIDE, smoothness
 from .frame import Frame
+from .noise import polish_step
 from .plan import Plan
 from .result import Result
 from .scales import Pyramid
@@ -93,9 +94,9 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     confidence = plan.method.confidence(belief, seen, run.threads)
     low, high = belief.limits
     _core.limit(d, confidence, sigma, low=low, high=high, beyond=OUTSIDE, threads=run.threads)
-    if plan.params.smoothing.polish:
+    if step := polish_step(plan.params.smoothing):
         # in place: the belief holds the map, too
-        _core.clip(polished(d, plan.params.smoothing.polish, run.threads), d, low, high, run.threads)
+        _core.clip(polished(d, step, run.threads), d, low, high, run.threads)
     return Maps(d, confidence, sigma, agreed)
 
 

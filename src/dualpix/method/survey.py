@@ -17,7 +17,7 @@ from ..types import Pair, Planes
 from .brightness import Gains, copied, equalised, find_gains
 from .frame import Frame
 from .kinds import Method
-from .noise import first_share, measures_noise, noise_of
+from .noise import measures_noise, noise_of, settled
 from .plan import Plan
 from .range import find_range
 from .scales import Level, Pyramid, deepened, halved, passes_of
@@ -45,7 +45,7 @@ class Wishes(NamedTuple):
 
 
 def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wishes: Wishes, run: Run) -> Plan:
-    """Decide about brightness, axis, scales, range and the first pass. The planes are not changed."""
+    """Decide about brightness, axis, scales, range, first pass and polish. The planes are not changed."""
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)
@@ -76,7 +76,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
             noise = noise_of(method.match(level.planes, search.at(level.factor), run))
     params = method.params.replace(iterations=passes)
     if measures_noise(method.params) and not is_blank:
-        params = params.replace(first_penalty=first_share(2 ** (len(passes) - 1 + wishes.halvings) * noise))
+        params = params.replace(**settled(method.params, 2 ** (len(passes) - 1 + wishes.halvings) * noise))
     return Plan(
         params,
         frame,

@@ -124,5 +124,6 @@ def enlarged(plan: Plan, params: Params, shape: Shape, halvings: int, gains: Gai
     limits, factor = plan.search.limits, 2**halvings
     search = replace(plan.search, limits=limits and (factor * limits[0], factor * limits[1]))
     frame = replace(plan.frame, shape=(shape[0], shape[1]))
-    params = params.replace(iterations=passes, first_penalty=plan.params.aggregation.first_penalty)
+    first, polish = plan.params.aggregation.first_penalty, plan.params.smoothing.polish
+    params = params.replace(iterations=passes, first_penalty=first, polish=polish)
     return replace(plan, params=params, frame=frame, gains=gains, search=search, passes=passes)

@@ -73,7 +73,7 @@ class OverridesOfCalibrate(TypedDict, total=False):
     invalid_threshold: float
 
     # Smoothing
-    polish: float
+    polish: float | Literal["auto"]
     filter: Literal["none", "guided", "solver"]
     guided_window: int
     guided_eps: float
