@@ -362,8 +362,8 @@ def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0,
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
     With r, the parabolas also have one-sided weights; v holds the vertices of the matches. The first of several robust
-    iterations has the share `first` of the penalty. At the coarsest scale vertices are held back before, by two iterations
-    without these weights and with the whole penalty.
+    iterations has the share `first` of the penalty. At the coarsest scale vertices are held back before, by two
+    iterations without these weights and with the whole penalty.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)

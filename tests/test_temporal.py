@@ -208,7 +208,7 @@ def test_a_focus_pull_does_not_lag():
 
 @pytest.mark.parametrize(("polish", "share"), [(0.2, 1), ("auto", 0.999)])
 def test_weight_0_solves_every_frame_alone(polish, share):
-    """Only the survey is that of the first frame. A weak polish leaves some pixels at the borders that are sensitive."""
+    """Only the survey is that of the first frame. A weak polish leaves some pixels at the borders that differ."""
     frames = resting_clip(3)
     maps, single = maps_of(frames, weight=0, polish=polish), alone(frames, polish=polish)
     np.testing.assert_array_equal(maps[0], single[0])

@@ -15,8 +15,8 @@ OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
 # The expected error of a match as a product of powers, and that of the lens: in the corners as a share of the span of
-# the disparities, in the middle as a share of that in the corners. They are chosen with the help of benchmarks/sigma.py,
-# which fits them to scenes with known depth (docs/method.md).
+# the disparities, in the middle as a share of that in the corners. benchmarks/sigma.py fits such values to scenes with
+# known depth; docs/method.md tells how these were chosen.
 SIGMA = {"constant": -0.44, "near": 0.25, "far": 0.13, "texture": -0.15, "scales": 0.27, "bias": 0.125}
 LENS, MIDDLE = 0.122, 0.05
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row

@@ -374,8 +374,8 @@ class Smoothing(Group):
         OrAuto(Real(0, 1e3)),
         "Removes small steps, ridges and streaks from the finished map. Differences well below this value within 5x5 "
         "pixels are smoothed, larger ones stay. It does the same in the map at half and at a quarter of its size. 0 "
-        "turns it off. auto measures the noise of the matches at the smallest scale: noisy pictures get 0.2, others less, "
-        "0.1 at the least. It is 0.2 if iterations is not auto.",
+        "turns it off. auto measures the noise of the matches at the smallest scale: noisy pictures get 0.2, others "
+        "less, 0.1 at the least. It is 0.2 if iterations is not auto.",
         unit="px",
     )
     filter: str = parameter(
