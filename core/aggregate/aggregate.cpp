@@ -423,7 +423,7 @@ class Sweep {
 //
 //   sweep      1      2      3      4      5      6
 //   pass       1      1      2      2      3      3
-//              down   up  >  up     down > down   up       > : follows, 16 rows behind or less
+//              down   up  >  up     down > down   up       > : follows, 32 rows behind or less
 void aggregate(const float* alpha, const float* beta, const Weight* weights, float* A, float* B, int h, int w,
                const Aggregation& options, int threads) {
   const Image image = {{alpha, beta, weights, options.vertex, A, B, options.minimizer}, h, w, options.edges};

@@ -72,10 +72,11 @@ inline bool wait_for(const std::atomic<int>& done, int enough, const GoOn& go_on
   return true;
 }
 
-// Blocks of rows that a worker takes at once. The state of the paths goes to another processor after that many.
-constexpr int kTaken = 2;
+// Blocks of rows that a worker takes at once. The state of the paths goes to another processor after that many. A block
+// is one strip behind the block above, so many workers find work only if each takes few.
+constexpr int kTaken = 2, kTakenByTwo = 4;
 
-// Sweeps over the rows of an image, one behind the other. A free worker takes the next kTaken blocks of kLanes rows. For
+// Sweeps over the rows of an image, one behind the other. A free worker takes the next few blocks of kLanes rows. For
 // each sweep it calls along(sweep, block, scratch) for these blocks, with one make_scratch() per thread. Then it calls
 // visit(sweep, i, begin, end) for each row i, strip by strip, with the columns [begin, end) of the strip. So the maps of
 // a block stay in the cache of one processor, and a sweep finds there what the sweep before it left.
@@ -87,7 +88,8 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
                 const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
-  const int blocks = (h + kLanes - 1) / kLanes, turns = (blocks + kTaken - 1) / kTaken;
+  const int most = threads > 2 ? kTaken : kTakenByTwo;
+  const int blocks = (h + kLanes - 1) / kLanes, turns = (blocks + most - 1) / most;
   auto visit_strip = [&](int sweep, int block, int strip) {
     for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
       visit(sweep, block * kLanes + row, strips.border(strip - 1, row), strips.border(strip, row));
@@ -105,7 +107,7 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
     for (int turn; go_on() && (turn = next.fetch_add(1)) < turns;)
       for (int sweep = 0; sweep < sweeps && go_on(); ++sweep) {
         Visited* const above = &visited[(size_t)sweep * (turns + 1) + turn];
-        const int first = turn * kTaken, taken = std::min(kTaken, blocks - first);
+        const int first = turn * most, taken = std::min(most, blocks - first);
         for (int k = 0; k < taken; ++k) along(sweep, first + k, scratch);
         // A block follows the block above it, one strip behind.
         for (int step = 1; step < strips.count + taken; ++step) {
