@@ -215,6 +215,18 @@ def test_weight_0_solves_every_frame_alone(polish, share):
     assert (np.abs(maps - single) < 0.05).mean() >= share
 
 
+def test_a_scene_that_is_surveyed_again_stays_as_smooth():
+    """The disparities have left the range. The noise is not measured again, or the map would flicker."""
+    frames, clip = resting_clip(2), dualpix.Sequence(axis="x")
+    clip.add(*frames[0])
+    plan = clip.moment.plan
+    plan = replace(plan, params=plan.params.replace(first_penalty=0.5, polish=0.17))
+    clip.moment = clip.moment._replace(plan=plan, covered=False)
+    again = clip.add(*frames[1])
+    assert "survey" in again.timings
+    assert (again.params.first_penalty, again.params.polish) == (0.5, 0.17)
+
+
 def test_results_do_not_depend_on_threads():
     frames = resting_clip(3)
     np.testing.assert_array_equal(maps_of(frames, threads=1), maps_of(frames, threads=2))

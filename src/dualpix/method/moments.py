@@ -106,7 +106,10 @@ def surveyed(
     plan = survey(pyramid, pair, filming.method, filming.lens, Wishes(filming.axis, filming.mask_hidden), run)
     kept: list[tuple[Moment, Motion]] = []
     if known and (plan.frame, plan.passes) == (known.frame, known.passes):
-        plan, kept = replace(plan, curvatures=known.curvatures), list(links)
+        # the same scene: it stays as smooth as it was
+        first, polish = known.params.aggregation.first_penalty, known.params.smoothing.polish
+        params = plan.params.replace(first_penalty=first, polish=polish)
+        plan, kept = replace(plan, params=params, curvatures=known.curvatures), list(links)
     prepare(pyramid, plan, run)
     return Ready(pyramid, plan, small_picture(pyramid.finest.left, run.threads), kept)
 

@@ -26,7 +26,8 @@ class Plan:
     Attributes
     ----------
     params : Params
-        All parameters, "auto" replaced where the plan has settled it: passes, a range from a calib.txt.
+        All parameters, "auto" replaced where the plan has settled it: passes, first pass, polish, a range from a
+        calib.txt.
     frame : Frame
         How input and matched planes relate.
     gains : Gains

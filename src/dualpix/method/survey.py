@@ -70,7 +70,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
             passes = deepened(passes, start)
             start, noise = find_range(coarsest(len(passes)), search, method, passes[0], run)
         search, run.scales = replace(search, start=start), len(passes)
-    elif measures_noise(method.params):
+    elif measures_noise(method.params) and not is_blank:
         level = coarsest(len(passes))
         with run.stage("matching", level.number):
             noise = noise_of(method.match(level.planes, search.at(level.factor), run))
