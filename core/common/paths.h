@@ -73,8 +73,9 @@ inline bool wait_for(const std::atomic<int>& done, int enough, const GoOn& go_on
 }
 
 // Blocks of rows that a worker takes at once. The state of the paths goes to another processor after that many. A block
-// is one strip behind the block above, so many workers find work only if each takes few.
-constexpr int kTaken = 2, kTakenByTwo = 4;
+// is one strip behind the block above, so many workers find work only if each takes few. The maps of these rows should
+// stay in the L2 cache, so rows that are long count, too.
+constexpr int kTaken = 2, kTakenIfNarrow = 4, kNarrow = 4096;
 
 // Sweeps over the rows of an image, one behind the other. A free worker takes the next few blocks of kLanes rows. For
 // each sweep it calls along(sweep, block, scratch) for these blocks, with one make_scratch() per thread. Then it calls
@@ -88,7 +89,7 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
                 const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
-  const int most = threads > 2 ? kTaken : kTakenByTwo;
+  const int most = threads > 2 || w > kNarrow ? kTaken : kTakenIfNarrow;
   const int blocks = (h + kLanes - 1) / kLanes, turns = (blocks + most - 1) / most;
   auto visit_strip = [&](int sweep, int block, int strip) {
     for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)
