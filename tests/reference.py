@@ -343,6 +343,17 @@ def one_sided(v, d, r):
     return 1 / (1 + np.clip((v - d) / r, 0, 5) ** 2)
 
 
+def cleared(v, d, slack, reach=5):
+    """Vertices no nearer than fattening can make them: than the highest d within `reach`, or slack before their d.
+
+    They are kept as half floats.
+    """
+    padded = np.pad(d, reach, constant_values=-np.inf)
+    H = np.lib.stride_tricks.sliding_window_view(padded, (2 * reach + 1, 2 * reach + 1)).max((2, 3))
+    limit = np.clip(np.maximum(H, d + slack), -65504, 65504).astype(np.float16)
+    return np.minimum(v, limit)
+
+
 def held_back(alpha, beta, v, d, k=3):
     """beta with vertices that are not far behind everything that d shows.
 
@@ -357,13 +368,15 @@ def held_back(alpha, beta, v, d, k=3):
     return np.where(minimizer(alpha, beta) < limit, -2 * alpha * limit, beta)
 
 
-def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, first=1, coarsest=False):
+def aggregate_exact(
+    alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, first=1, slack=np.inf, coarsest=False
+):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
     tau is one value, or one for each iteration after the first; the last also serves all further ones. 0: no weights.
     With r, the parabolas also have one-sided weights; v holds the vertices of the matches. The first of several robust
     iterations has the share `first` of the penalty. At the coarsest scale vertices are held back before, by two
-    iterations without these weights and with the whole penalty.
+    iterations without these weights and with the whole penalty. `slack` is the suspicion, see `cleared`.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
@@ -372,6 +385,8 @@ def aggregate_exact(alpha, beta, weight, K, paths, iterations, tau, v=None, r=0,
         robust = (minimizer(A, B), taus[0]) if taus[0] else ()
         beta = held_back(alpha, beta, v, minimizer(*one_pass(alpha, beta, weight, paths, P, True, *robust)))
     A, B = one_pass(alpha, beta, weight, paths, first * P if iterations > 1 and taus.any() else P, True)
+    if r and np.isfinite(slack):
+        v = cleared(v, minimizer(A, B), slack)
     for i in range(iterations - 1):
         tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
         g = one_sided(v, d, r) if r and tau else 1
@@ -503,6 +518,12 @@ def first_share(alpha, beta, F):
     return np.clip((noise(alpha, beta, F) / 0.06) ** 4, 0.01, 1)
 
 
+def suspicion_for(alpha, beta, F):
+    """0.1 px n / (0.06 px - n), 1000 px at most: how much nearer a lonely match is suspected."""
+    n = noise(alpha, beta, F)
+    return min(0.1 * n / (0.06 - n), 1000) if n < 0.06 else 1000
+
+
 def polish_for(alpha, beta, F):
     """The step of the polish: 0.2 px n / 0.06 px, between 0.1 and 0.2 px."""
     return np.clip(0.2 * noise(alpha, beta, F) / 0.06, 0.1, 0.2)
@@ -620,7 +641,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
     strength = edge_weight(guide, params["edge_sigma"], share), params["penalty"], params["paths"], iterations
     if params["messages"] == "exact":
         first = 1 if params["first_penalty"] == "auto" else params["first_penalty"]  # the number of scales is given
-        robust = params["robust_tau"], v, params["fattening"], mean, first
+        slack = np.inf if params["suspicion"] in ("auto", 1000) else params["suspicion"]
+        robust = params["robust_tau"], v, params["fattening"], mean, first, slack
         return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 

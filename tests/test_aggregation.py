@@ -279,23 +279,61 @@ def test_exact_messages_agree_with_the_oracle(shape, tau, paths):
     np.testing.assert_allclose(minimizer(A, B), reference.minimizer(*expected), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize(("first", "coarsest"), [(1, False), (0.02, False), (0.02, True)])
+@pytest.mark.parametrize(
+    ("first", "suspicion", "coarsest"), [(1, 1000, False), (0.02, 1000, False), (0.02, 0.2, False), (0.02, 0, True)]
+)
 @pytest.mark.parametrize("paths", [4, 8])
 @pytest.mark.parametrize("r", [0.05, 0.3, 1e3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_sided_weights_and_a_weak_first_pass_agree_with_the_oracle(shape, r, paths, first, coarsest):
+def test_one_sided_weights_and_a_weak_first_pass_agree_with_the_oracle(shape, r, paths, first, suspicion, coarsest):
     alpha, beta, guide = random_maps(shape)
     v = np.random.default_rng(7).normal(0, 1, shape).astype(np.float16)
     v[::3, ::2] = -np.inf  # nothing matched
-    params = exact_params(robust_tau=0.5, paths=paths, fattening=r, first_penalty=first)
+    params = exact_params(robust_tau=0.5, paths=paths, fattening=r, first_penalty=first, suspicion=suspicion)
     found = one_sided_belief(alpha, beta, v, guide, params, threads=2, coarsest=coarsest)
     as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
     settings = weight, params.penalty, paths, 3, 0.5, v.astype(float), r
-    A, B = reference.aggregate_exact(*as_float, *settings, first=first, coarsest=coarsest)
+    slack = np.inf if suspicion == 1000 else suspicion
+    A, B = reference.aggregate_exact(*as_float, *settings, first=first, slack=slack, coarsest=coarsest)
     np.testing.assert_allclose(found.A, A, rtol=1e-4)
     np.testing.assert_allclose(found.vertex, reference.minimizer(A, B), rtol=1e-4, atol=1e-4)
     again = one_sided_belief(alpha, beta, v, guide, params, threads=1, coarsest=coarsest)
     assert found.A.tobytes() == again.A.tobytes()
+
+
+@pytest.mark.parametrize("slack", [0, 0.3, 1e6])
+@pytest.mark.parametrize("scale", [1, 1e4, 1e7])
+@pytest.mark.parametrize("shape", [*SHAPES, (1, 1), (1, 40), (40, 1), (70, 11)])
+def test_suspects_are_limited_as_by_the_oracle(shape, scale, slack):
+    """Halves round the limit; what is too large for them becomes the largest one."""
+    rng = np.random.default_rng(5)
+    v, d = rng.normal(0, 3, shape).astype(np.float16), (scale * rng.normal(0, 1, shape)).astype(np.float32)
+    v[::3, ::2] = -np.inf  # nothing matched
+    found = [np.empty(shape, np.float16) for _ in range(2)]
+    for threads, limited in zip((1, 3), found, strict=True):
+        _core.limit_suspects(v.view(np.uint16), d, limited.view(np.uint16), slack, threads)
+    expected = reference.cleared(v.astype(float), d.astype(float), slack)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-3)  # d + slack is rounded to a float32 before
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_passes_that_go_on_from_a_first_one_give_the_same_belief():
+    alpha, beta, guide = random_maps((45, 37))
+    params = exact_params(robust_tau=0.5, paths=8)
+    weights = edge_weights(guide, params.aggregation, 1)
+    told = {"messages": _core.Messages.exact, "penalty": 3.0, "scale": 1.0, "jump_penalty": 0.0, "farthest": 0.0}
+    once, twice = ([np.empty_like(alpha) for _ in range(3)] for _ in range(2))
+
+    def run(maps, **changes):
+        _core.aggregate(alpha, beta, weights, *maps[:2], minimizer=maps[2], threads=2, **told, **changes)
+
+    run(once, taus=[0.5, 0.1])
+    run(twice, taus=[])
+    run(twice, taus=[0.5, 0.1], begun=True)
+    for a, b in zip(once, twice, strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="must be followed by robust ones"):
+        run(twice, taus=[], begun=True)
 
 
 def one_sided_belief(alpha, beta, v, guide, params, threads, coarsest=False):

@@ -146,13 +146,17 @@ def test_disparity_writes_the_map_of_the_python_interface(call, folder):
     assert abs(np.median(result.disparity) - 1.3) < 0.1
 
 
+SETTLED = ("first_penalty", "suspicion", "polish")  # by the noise of the pair
+
+
 def test_sidecar_tells_how_the_map_came_about(call, folder):
     call(*MATCH, "--threads", "1", "--confidence", "c.npy")
     sidecar = json.loads((folder / "out.json").read_text())
     d = read_map("out.tiff")
-    settled = {"iterations": (4,)} | {name: sidecar["parameters"][name] for name in ("first_penalty", "polish")}
+    settled = {"iterations": (4,)} | {name: sidecar["parameters"][name] for name in SETTLED}
     assert sidecar["parameters"] == preset("auto").replace(window=2, range=(-4, 4), **settled).to_dict()
     assert 0.01 <= settled["first_penalty"] <= 1
+    assert 0 <= settled["suspicion"] <= 1000
     assert 0.1 <= settled["polish"] <= 0.2
     assert sidecar["dualpix"] == dualpix.__version__
     assert "x_left - x_right" in sidecar["sign"]

@@ -1,4 +1,4 @@
-"""The first pass and the polish are weak if the matches have little noise."""
+"""First pass, suspicion and polish are weak if the matches have little noise."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ import dualpix
 import reference
 from conftest import textured_pair
 from dualpix.method.aggregate import aggregate, edge_weights
-from dualpix.method.noise import first_share, noise_of, polish_for
+from dualpix.method.noise import first_share, noise_of, polish_for, suspicion_for
 from dualpix.types import Parabolas
 
 
@@ -28,6 +28,8 @@ def test_values_agree_with_the_oracle(noise, F):
     found = matches(noise)
     expected = reference.first_share(found.A.astype(float), found.B.astype(float), F)
     assert first_share(F * noise_of(found)) == pytest.approx(expected, rel=1e-3)
+    expected = reference.suspicion_for(found.A.astype(float), found.B.astype(float), F)
+    assert suspicion_for(F * noise_of(found)) == pytest.approx(expected, rel=0.01)
     expected = reference.polish_for(found.A.astype(float), found.B.astype(float), F)
     assert polish_for(F * noise_of(found)) == pytest.approx(expected, rel=1e-3)
 
@@ -42,6 +44,7 @@ def test_pixels_that_are_not_matched_are_not_noise():
     found.A[:] = 0
     assert np.isnan(noise_of(found))
     assert first_share(np.nan) == 1
+    assert suspicion_for(np.nan) == 1000
     assert polish_for(np.nan) == 0.2
 
 
@@ -60,31 +63,57 @@ def settled(views, **changes):
 def test_a_clean_pair_is_smoothed_less_than_a_noisy_one(limits):
     clean, noisy = (settled(noisy_pair(noise), range=limits).params for noise in (0, 40))
     assert clean.first_penalty < 0.1
+    assert clean.suspicion < 0.2
     assert 0.1 <= clean.polish < 0.15
-    assert (noisy.first_penalty, noisy.polish) == (1, 0.2)
+    assert (noisy.first_penalty, noisy.suspicion, noisy.polish) == (1, 1000, 0.2)
+
+
+def belief(v, **changes):
+    """What these matches lead to, all of the same curvature, in a picture without edges."""
+    settings = replace(dualpix.preset("auto").aggregation, penalty=3000.0, **changes)
+    weights = edge_weights(np.zeros(v.shape, np.float32), settings, threads=1)
+    evidence = Parabolas(np.ones(v.shape, np.float32), -2 * v.astype(np.float32), matched=v)
+    return aggregate(evidence, weights, settings, 3, threads=1).vertex
+
+
+def bar():
+    """A bar of 3 pixels at 0.5 px before a plane at 0 px, matched everywhere."""
+    v = np.zeros((40, 60), np.float16)
+    v[:, 28:31] = 0.5
+    return v
 
 
 def test_a_weak_first_pass_keeps_more_of_thin_things():
-    """A bar of 3 pixels at 0.5 px before a plane at 0 px, matched everywhere."""
-    alpha, guide = np.ones((40, 60), np.float32), np.zeros((40, 60), np.float32)
-    v = np.zeros((40, 60), np.float16)
-    v[:, 28:31] = 0.5
-
     def height(first):
-        settings = replace(dualpix.preset("auto").aggregation, penalty=3000.0, first_penalty=first)
-        weights = edge_weights(guide, settings, threads=1)
-        evidence = Parabolas(alpha.copy(), -2 * v.astype(np.float32), matched=v)
-        return aggregate(evidence, weights, settings, 3, threads=1).vertex[20, 29]
+        return belief(bar(), first_penalty=first)[20, 29]
 
     assert height(1.0) < 0.75 * 0.5
     assert height(0.01) > 0.82 * 0.5
     assert height("auto") == height(1.0)  # nobody has measured the noise
 
 
+def test_without_suspicion_a_thin_thing_keeps_more_of_its_height():
+    def height(suspicion):
+        return belief(bar(), first_penalty=1.0, suspicion=suspicion)[20, 29]
+
+    assert height(0.0) > height(1000.0) + 0.05
+    assert height("auto") == height(1000.0)  # nobody has measured the noise
+
+
+def test_a_match_beside_something_near_is_suspected_whatever_the_limit():
+    """A large thing at 3 px. Three columns beside it are matched as near as it is, by mistake."""
+    v = np.zeros((40, 80), np.float16)
+    v[:, 40:] = 3
+    v[:, 37:40] = 3
+    alone, limited = (belief(v, first_penalty=0.01, suspicion=suspicion) for suspicion in (1000.0, 0.0))
+    np.testing.assert_allclose(limited[:, 30:50], alone[:, 30:50], atol=0.05)
+
+
 @pytest.mark.parametrize("changes", [{"iterations": (2, 2)}, {"robust_tau": 0.0}, {"first_penalty": 0.3}])
 def test_only_auto_is_measured(changes):
     params = settled(noisy_pair(0), **changes).params
     assert params.first_penalty == changes.get("first_penalty", "auto")
+    assert (params.suspicion == "auto") == ("first_penalty" not in changes)
     assert (params.polish == "auto") == ("iterations" in changes)
 
 
@@ -98,4 +127,4 @@ def test_a_blank_pair_has_no_noise_to_measure():
     blank = np.full((240, 320), 0.5, np.float32)
     with pytest.warns(dualpix.DualpixWarning, match="blank"):
         params = settled((blank, blank)).params
-    assert params.first_penalty == params.polish == "auto"
+    assert params.first_penalty == params.suspicion == params.polish == "auto"

@@ -67,11 +67,11 @@ def test_options_agree_with_the_oracle(pair, change):
     np.testing.assert_allclose(dualpix.disparity(left, right, params).disparity, expected, rtol=1e-4, atol=2e-4)
 
 
-@pytest.mark.parametrize("first", ["auto", 0.3])
+@pytest.mark.parametrize(("first", "suspicion"), [("auto", "auto"), (0.3, 1000), (0.3, 0.1)])
 @pytest.mark.parametrize("shape", [(64, 96), (61, 83)])
-def test_auto_agrees_with_the_oracle(shape, first):
+def test_auto_agrees_with_the_oracle(shape, first, suspicion):
     left, right = as_uint8(textured_pair(shape, 1.3))
-    params = dualpix.preset("auto").replace(**SMALL, iterations=(4, 4), first_penalty=first)
+    params = dualpix.preset("auto").replace(**SMALL, iterations=(4, 4), first_penalty=first, suspicion=suspicion)
     result = dualpix.disparity(left, right, params)
     expected, A = oracle(left, right, params)
     np.testing.assert_allclose(result.disparity, expected, rtol=1e-4, atol=2e-4)
@@ -266,7 +266,7 @@ def error(result, truth):
 
 def test_auto_is_the_default():
     found = auto().params
-    settled = {name: getattr(found, name) for name in ("iterations", "first_penalty", "polish")}
+    settled = {name: getattr(found, name) for name in ("iterations", "first_penalty", "suspicion", "polish")}
     assert found == dualpix.preset("auto").replace(**settled)
     assert len(auto().params.iterations) > 1
     assert np.median(error(auto(), scene()[2])) < 0.03

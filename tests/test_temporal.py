@@ -220,11 +220,11 @@ def test_a_scene_that_is_surveyed_again_stays_as_smooth():
     frames, clip = resting_clip(2), dualpix.Sequence(axis="x")
     clip.add(*frames[0])
     plan = clip.moment.plan
-    plan = replace(plan, params=plan.params.replace(first_penalty=0.5, polish=0.17))
+    plan = replace(plan, params=plan.params.replace(first_penalty=0.5, suspicion=0.4, polish=0.17))
     clip.moment = clip.moment._replace(plan=plan, covered=False)
     again = clip.add(*frames[1])
     assert "survey" in again.timings
-    assert (again.params.first_penalty, again.params.polish) == (0.5, 0.17)
+    assert (again.params.first_penalty, again.params.suspicion, again.params.polish) == (0.5, 0.4, 0.17)
 
 
 def test_results_do_not_depend_on_threads():

@@ -152,8 +152,15 @@ def _aggregate(r: Draw) -> Arguments:
         told |= {"vertex": r.map(dtype=np.uint16), "fattening": r.real(0.5, 1)}
     if kind == _core.Messages.exact:
         told["first"] = r.real(0.01, 1)
+    if robust:
+        told["begun"] = r.random.random() < 0.5
     names = ("penalty", "scale", "jump_penalty", "farthest")
     return told | {name: r.real(0, 0.5, 1, 20) for name in names}
+
+
+def _limit_suspects(r: Draw) -> Arguments:
+    halves = {name: r.map(dtype=np.uint16) for name in ("vertex", "limited")}
+    return halves | {"d": r.map(), "slack": r.real(0, 0.5, 1)}
 
 
 def _candidates(r: Draw) -> Arguments:
@@ -282,6 +289,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "condition": _condition,
     "edge_weights": _edge_weights,
     "aggregate": _aggregate,
+    "limit_suspects": _limit_suspects,
     "minimizer": _maps("A", "B", "d"),
     "smooth": lambda r: {"image": r.map(), "out": r.map(), "taps": r.taps().astype(np.float64)},
     "spread": lambda r: {"d": r.map(), "out": r.map(), "side": r.random.choice((1, 2, 11, 60))},

@@ -4,6 +4,7 @@
 
 #include "aggregate/aggregate.h"
 #include "aggregate/parabolas.h"
+#include "aggregate/suspects.h"
 #include "aggregate/weights.h"
 #include "bindings/arrays.h"
 
@@ -64,7 +65,8 @@ void edge_weights(Map guide, OutputWeights weights, float sigma, int threads, st
 
 void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix::Messages messages, float penalty,
                const std::vector<float>& taus, float scale, float jump_penalty, float farthest, int threads,
-               std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening, float first) {
+               std::optional<Output> minimizer, std::optional<Halves> vertex, float fattening, float first,
+               bool begun) {
   check_size(alpha);
   same_shape(alpha, beta, "alpha and beta must have the same shape");
   const int edges = edges_of(weights, alpha);
@@ -73,6 +75,7 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   for (const float tau : taus) require(tau >= 0, "taus must not be below 0");
   require(taus.empty() || messages == dualpix::Messages::exact, "only exact messages have robust passes");
   require(taus.empty() || minimizer, "robust passes need a minimizer");
+  require(!begun || !taus.empty(), "a first pass that is done must be followed by robust ones");
   require(first > 0, "first must be above 0");
   require(first == 1 || messages == dualpix::Messages::exact, "only exact messages have a weaker first pass");
   if (vertex) {
@@ -83,11 +86,21 @@ void aggregate(Map alpha, Map beta, Weights weights, Output A, Output B, dualpix
   float* found = minimizer ? minimizer->data() : nullptr;
   if (minimizer) same_shape(alpha, *minimizer, "minimizer must have the shape of alpha");
   apart(alpha, beta, weights, A, B, minimizer, vertex);
-  const dualpix::Aggregation options = {messages, penalty,      first,    edges,   taus,     found,
+  const dualpix::Aggregation options = {messages, penalty,      first,    edges,    taus,    found,     begun,
                                         scale,    jump_penalty, farthest, matched, fattening};
   Released release;
   dualpix::aggregate(alpha.data(), beta.data(), weights.data(), A.data(), B.data(), (int)alpha.shape(0),
                      (int)alpha.shape(1), options, threads);
+}
+
+void limit_suspects(Halves vertex, Map d, OutputHalves limited, float slack, int threads) {
+  check_size(d);
+  same_shape(d, vertex, "vertex must have the shape of d");
+  same_shape(d, limited, "limited must have the shape of d");
+  require(slack >= 0, "slack must not be below 0");
+  apart(vertex, d, limited);
+  Released release;
+  dualpix::limit_suspects(vertex.data(), d.data(), limited.data(), (int)d.shape(0), (int)d.shape(1), slack, threads);
 }
 
 void minimizer(Map A, Map B, Output d, int threads) {
@@ -117,9 +130,13 @@ void bind_aggregate(nb::module_& m) {
   m.def("aggregate", aggregate, as_is("alpha"), as_is("beta"), as_is("weights"), as_is("A"), as_is("B"), nb::kw_only(),
         as_is("messages"), "penalty"_a, "taus"_a, "scale"_a, "jump_penalty"_a, "farthest"_a, "threads"_a,
         as_is("minimizer").none() = nb::none(), as_is("vertex").none() = nb::none(), "fattening"_a = 0.0f, "first"_a = 1.0f,
+        "begun"_a = false,
         "A pass over all paths, and a robust one for each of taus; a tau of 0 is a pass that is not robust.\n"
         "A, B = scale * sum of the aggregated coefficients of the last pass, minimizer = -B / (2 A) = d.\n"
         "With vertex, in half floats, a pixel counts 1 / (1 + (max(vertex - d, 0) / fattening)^2) in a robust pass,\n"
-        "with d of the pass before. Other passes leave vertex unread. The first pass has the share first of the penalty.");
+        "with d of the pass before. Other passes leave vertex unread. The first pass has the share first of the penalty.\n"
+        "If begun, minimizer comes with the result of the first pass, and only the robust passes follow.");
+  m.def("limit_suspects", limit_suspects, as_is("vertex"), as_is("d"), as_is("limited"), "slack"_a, "threads"_a,
+        "limited = min(vertex, max(H, d + slack)), with the highest d within 5 pixels, H. Half floats, in their bits.");
   m.def("minimizer", minimizer, as_is("A"), as_is("B"), as_is("d"), "threads"_a, "d = -B / (2 A), 0 where A is 0.");
 }

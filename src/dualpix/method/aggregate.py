@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from .. import _core
-from ..params.definitions import Aggregation, Scales
+from ..params.definitions import NO_LIMIT, Aggregation, Scales
 from ..quantiles import median, quantiles
 from ..types import Map, Parabolas, Signs, Weights, empty, empty_like
 from .confidence import FAR, SAMPLE, spread
@@ -159,8 +159,8 @@ def exact(
 
     With ``robust_tau`` every pass starts from the same evidence and smooths less where the last pass found a step
     (iteratively reweighted least squares). With ``fattening`` it also trusts a match less that is nearer than the last
-    pass found. With ``first_penalty`` the first pass, which smooths all steps, is weaker. Without ``robust_tau``, one
-    pass is exact.
+    pass found; ``suspicion`` clears some of them. With ``first_penalty`` the first pass, which smooths all steps, is
+    weaker. Without ``robust_tau``, one pass is exact.
     """
     # P = K mean(alpha)
     P = settings.penalty * mean
@@ -171,8 +171,26 @@ def exact(
         all_passes(plain, weights, A, B, settings, P, taus=taus[:1], d=d, threads=threads)
         hold_back(evidence, d, A)
     first = settings.first_penalty if taus else 1.0
-    all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus, d=d, threads=threads)
+    # as long as nobody has measured the noise, there is no limit
+    slack = NO_LIMIT if isinstance(settings.suspicion, str) else settings.suspicion
+    begun = bool(taus and settings.fattening) and evidence.matched is not None and slack < NO_LIMIT
+    if begun:
+        all_passes(evidence, weights, A, B, settings, P, first=first, d=d, threads=threads)
+        evidence = cleared(evidence, d, slack, threads)
+    all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus, d=d, begun=begun, threads=threads)
     return Parabolas(A, B, vertex=d)
+
+
+def cleared(evidence: Parabolas, d: Map, slack: float, threads: int) -> Parabolas:
+    """The evidence with other vertices for the one-sided weights: no nearer than fattening can make them.
+
+    `d` is the belief of the first pass.
+    """
+    assert evidence.matched is not None
+    # v = min(v, max(H, d + slack)), with the highest d within 5 px, H
+    limited = empty(d.shape, np.float16)
+    _core.limit_suspects(evidence.matched.view(np.uint16), d, limited.view(np.uint16), slack, threads)
+    return replace(evidence, matched=limited)
 
 
 def hold_back(evidence: Parabolas, d: Map, room: Map) -> None:
@@ -218,13 +236,15 @@ def all_passes(
     first: float | Literal["auto"] = 1.0,
     taus: Sequence[float] = (),
     d: Map | None = None,
+    begun: bool = False,
     scale: float = 1.0,
     T2: float = 0.0,
     threads: int,
 ) -> None:
     """A pass over all paths, and a robust one for each of `taus`: A and B, times `scale`, and ``-B / (2 A)`` in `d`.
 
-    The first pass has the share `first` of the penalty P, all of it as long as nobody has measured the noise.
+    The first pass has the share `first` of the penalty P, all of it as long as nobody has measured the noise. If
+    `begun`, `d` has its result already, and only the robust passes follow.
     """
     matched = evidence.matched
     _core.aggregate(
@@ -244,6 +264,7 @@ def all_passes(
         vertex=matched.view(np.uint16) if matched is not None and settings.fattening else None,
         fattening=max(settings.fattening, LEAST_FATTENING),
         first=1.0 if first == "auto" else first,
+        begun=begun,
     )
 
 

@@ -1,6 +1,6 @@
-"""The noise of the matches, and what depends on it: the first pass of a scale, and the polish of the map.
+"""The noise of the matches, and what depends on it: first pass, suspicion and polish.
 
-Both smooth thin things away. A clean picture needs less of them than a noisy one, where weak ones keep noise, too. The
+All three flatten thin things. A clean picture needs less of them than a noisy one, where weak ones keep noise, too. The
 matches themselves tell how noisy they are.
 """
 
@@ -9,12 +9,13 @@ from typing import TypedDict
 import numpy as np
 
 from ..params import Params
-from ..params.definitions import Smoothing
+from ..params.definitions import NO_LIMIT, Smoothing
 from ..quantiles import median
 from ..types import Parabolas
 
 NOISY = 0.06  # px at full size: with this noise the first pass and the polish are as strong as they get
 LEAST_SHARE = 0.01  # the least share of the penalty in the first pass
+SUSPICION = 0.1  # px of the scale, at half of NOISY
 POLISH, LEAST_POLISH = 0.2, 0.1  # px
 SAMPLE = 30_000  # pixels that the noise is measured in
 
@@ -23,6 +24,7 @@ class Settled(TypedDict, total=False):
     """Automatic parameters that the noise decides about."""
 
     first_penalty: float
+    suspicion: float
     polish: float
 
 
@@ -31,9 +33,17 @@ def settled(params: Params, noise: float) -> Settled:
     found: Settled = {}
     if params.aggregation.first_penalty == "auto" and params.has_effect("first_penalty"):
         found["first_penalty"] = first_share(noise)
+    if params.aggregation.suspicion == "auto" and params.has_effect("suspicion"):
+        found["suspicion"] = suspicion_for(noise)
     if params.smoothing.polish == "auto":
         found["polish"] = polish_for(noise)
     return found
+
+
+def as_smooth_as(known: Params, params: Params) -> Params:
+    """The parameters, with those that the noise decides about as they are known."""
+    first, suspicion = known.aggregation.first_penalty, known.aggregation.suspicion
+    return params.replace(first_penalty=first, suspicion=suspicion, polish=known.smoothing.polish)
 
 
 def measures_noise(params: Params) -> bool:
@@ -56,6 +66,12 @@ def first_share(noise: float) -> float:
     """The share of the penalty that the first pass of every scale has."""
     # (n / NOISY)^4 between LEAST_SHARE and 1; 1 if the noise is not known
     return max((noise / NOISY) ** 4, LEAST_SHARE) if noise < NOISY else 1.0
+
+
+def suspicion_for(noise: float) -> float:
+    """How much nearer than the first pass a match is suspected although nothing as near lies beside it, px."""
+    # SUSPICION n / (NOISY - n); no limit if the noise is not known
+    return min(SUSPICION * noise / (NOISY - noise), NO_LIMIT) if noise < NOISY else NO_LIMIT
 
 
 def polish_for(noise: float) -> float:

@@ -10,6 +10,7 @@ from ..method.brightness import Gains, apply_gains
 from ..method.frame import Frame
 from ..method.kinds import Method, method_of
 from ..method.margins import Around
+from ..method.noise import as_smooth_as
 from ..method.plan import Plan
 from ..method.scales import PASSES, Pyramid, passes_of
 from ..method.solve import solve
@@ -124,6 +125,5 @@ def enlarged(plan: Plan, params: Params, shape: Shape, halvings: int, gains: Gai
     limits, factor = plan.search.limits, 2**halvings
     search = replace(plan.search, limits=limits and (factor * limits[0], factor * limits[1]))
     frame = replace(plan.frame, shape=(shape[0], shape[1]))
-    first, polish = plan.params.aggregation.first_penalty, plan.params.smoothing.polish
-    params = params.replace(iterations=passes, first_penalty=first, polish=polish)
+    params = as_smooth_as(plan.params, params.replace(iterations=passes))
     return replace(plan, params=params, frame=frame, gains=gains, search=search, passes=passes)

@@ -82,6 +82,8 @@ def of_checked(group: type[G], values: Mapping[str, Any]) -> G:
     return made
 
 
+NO_LIMIT = 1000.0  # px
+
 # Needs that several parameters share.
 ONE_MINIMUM = equals("candidates", 1)
 WIDE = that("candidates", "of 2 or more", lambda candidates: candidates >= 2)
@@ -287,6 +289,15 @@ class Aggregation(Group):
         symbol="r",
         unit="px of the scale",
         needs=equals("messages", "exact") & PASSES & ROBUST,
+    )
+    suspicion: float | Literal["auto"] = parameter(
+        OrAuto(Real(0, NO_LIMIT)),
+        "Only something near in the window can fatten a match. So a match is held against the last pass only as far as "
+        "something as near was found within 5 px, and up to this much nearer than the first pass found. Smaller keeps "
+        "more of thin things, and of noise. auto measures the noise of the matches at the smallest scale: noisy "
+        "pictures get 1000, which is no limit, others less. It is 1000 if iterations is not auto.",
+        unit="px of the scale",
+        needs=equals("messages", "exact") & PASSES & ROBUST & that("fattening", "above 0", lambda r: r > 0),
     )
     edge_sigma: float = parameter(
         Real(0.01, 1e4),

@@ -59,6 +59,7 @@ class OverridesOfCalibrate(TypedDict, total=False):
     jump_penalty: float
     robust_tau: float | tuple[float, ...]
     fattening: float
+    suspicion: float | Literal["auto"]
     edge_sigma: float
     flat: float
     paths: Literal[4, 8]
