@@ -13,7 +13,6 @@ from .frame import Frame
 from .kinds import Method
 from .memory import OTHER_FRAME
 from .motion import Motion, find_motion, small_picture
-from .noise import as_smooth_as
 from .plan import Plan
 from .prepare import develop, prepare
 from .scales import Pyramid
@@ -107,9 +106,7 @@ def surveyed(
     plan = survey(pyramid, pair, filming.method, filming.lens, Wishes(filming.axis, filming.mask_hidden), run)
     kept: list[tuple[Moment, Motion]] = []
     if known and (plan.frame, plan.passes) == (known.frame, known.passes):
-        # the same scene: it stays as smooth as it was
-        params = as_smooth_as(known.params, plan.params)
-        plan, kept = replace(plan, params=params, curvatures=known.curvatures), list(links)
+        plan, kept = replace(plan.as_smooth_as(known), curvatures=known.curvatures), list(links)
     prepare(pyramid, plan, run)
     return Ready(pyramid, plan, small_picture(pyramid.finest.left, run.threads), kept)
 

@@ -15,6 +15,7 @@ from .brightness import Gains
 from .confidence import span_of
 from .frame import Frame
 from .kinds import Method, method_of
+from .noise import as_smooth_as
 from .relief import fitted
 from .search import Search
 
@@ -26,8 +27,8 @@ class Plan:
     Attributes
     ----------
     params : Params
-        All parameters, "auto" replaced where the plan has settled it: passes, first pass, polish, a range from a
-        calib.txt.
+        All parameters, "auto" replaced where the plan has settled it: passes, first pass, suspicion, polish, a range
+        from a calib.txt.
     frame : Frame
         How input and matched planes relate.
     gains : Gains
@@ -77,6 +78,10 @@ class Plan:
     def within(self, limits: tuple[float, float]) -> "Plan":
         """The same plan with that range, px of the matched planes."""
         return replace(self, search=self.search.within(limits))
+
+    def as_smooth_as(self, known: "Plan") -> "Plan":
+        """The same plan for a scene that is known: it stays as smooth as it was, or its map would flicker."""
+        return replace(self, params=as_smooth_as(known.params, self.params))
 
     def coarser(self) -> "Plan":
         """The plan of all scales but the finest."""
