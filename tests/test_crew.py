@@ -20,6 +20,12 @@ PLANE = np.arange(400 * 300, dtype=np.float32).reshape(400, 300) % 251
 linux = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted by /proc")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a symbol of libstdc++")
+def test_the_core_needs_no_newer_libstdcxx_than_rhel_9_has():
+    """This symbol is new in that of GCC 12."""
+    assert b"condition_variable4waitE" not in Path(_core.__file__).read_bytes()
+
+
 def halved(threads):
     half = np.empty((200, 150), np.float32)
     _core.pyramid_down(PLANE, half, threads)

@@ -433,9 +433,9 @@ void aggregate(const float* alpha, const float* beta, const Weight* weights, flo
     const Coupling c(options, pass > 0 ? options.taus[pass - 1] : 0.0f, pass > 0 ? 1.0f : options.first);
     return Sweep(image, c, local, (pass % 2 == 0) != second, second, pass + 1 == passes);
   };
-  for (int first = options.begun ? 1 : 0, pass = first; pass <= passes; ++pass) {
+  for (int begin = options.begun ? 1 : 0, pass = begin; pass <= passes; ++pass) {
     std::vector<Sweep> sweeps;
-    if (pass > first) sweeps.push_back(sweep(pass - 1, true));
+    if (pass > begin) sweeps.push_back(sweep(pass - 1, true));
     if (pass < passes) sweeps.push_back(sweep(pass, false));
     sweep_rows((int)sweeps.size(), h, w, threads, [&] { return RowBlock(pass < passes ? w : 0); },
                [&](int i, int block, RowBlock& scratch) { sweeps[i].along(block, scratch); },

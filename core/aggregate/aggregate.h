@@ -19,7 +19,7 @@ struct Aggregation {
   int edges;                // edges of a pixel: 2 for 4 paths, 4 for 8 paths
   std::vector<float> taus;  // px, of the robust passes that follow the first pass; only for exact messages
   float* minimizer;         // output -B / (2 A), 0 where A is 0; null: not wanted, only without robust passes
-  bool begun;               // minimizer comes with the result of a first pass, so only robust passes follow
+  bool begun;               // minimizer is input, too: the result of a first pass, so that only robust ones follow
   float scale;              // factor of the sums: 1, or 1 / paths between iterations
   float jump_penalty;       // P2, instead of P for jumps of 2 px or more; only for Messages::jumps
   float farthest;           // T2, px: a jump this far is not smoothed; only for Messages::jumps

@@ -5,7 +5,7 @@
 
 namespace dualpix {
 
-// Only something near in the window can make a match too near. So a vertex v counts as at most
+// Only something near beside it can make a match too near. So a vertex v counts as at most
 //   max(H, d + slack)
 // with the highest disparity H within 5 pixels, and d of the pixel itself, both of the first pass. vertex and limited
 // are half floats; limited must not be vertex.

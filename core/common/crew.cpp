@@ -65,7 +65,10 @@ void Crew::Hand::wait_until(const Done& done, Time end) {
       continue;
     }
     std::unique_lock<std::mutex> lock(mutex);
-    return changed.wait(lock, done);
+    // Without an end, `wait` would need the C++ library of GCC 12. RHEL 9 has that of GCC 11.
+    while (!changed.wait_for(lock, std::chrono::hours(1), done)) {
+    }
+    return;
   }
 }
 
