@@ -59,6 +59,7 @@ def colour_views(stereo):
     ("preset", "changes"),
     [
         ("auto", {}),
+        ("auto", {"suspicion": 0.1}),
         ("auto", {"filter": "guided"}),
         ("auto", {"filter": "solver"}),
         ("auto", {"filter": "solver", "solver_xy": 2, "solver_luma": 2.0}),

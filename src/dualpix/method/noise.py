@@ -13,7 +13,7 @@ from ..params.definitions import NO_LIMIT, Smoothing
 from ..quantiles import median
 from ..types import Parabolas
 
-NOISY = 0.06  # px at full size: with this noise the first pass and the polish are as strong as they get
+NOISY = 0.06  # px at full size: with this noise first pass, suspicion and polish are as strong as they get
 LEAST_SHARE = 0.01  # the least share of the penalty in the first pass
 SUSPICION = 0.1  # px of the scale, at half of NOISY
 POLISH, LEAST_POLISH = 0.2, 0.1  # px

@@ -45,7 +45,7 @@ class Wishes(NamedTuple):
 
 
 def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wishes: Wishes, run: Run) -> Plan:
-    """Decide about brightness, axis, scales, range, first pass and polish. The planes are not changed."""
+    """Decide about brightness, axis, scales, range, first pass, suspicion and polish. The planes are not changed."""
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)

@@ -292,10 +292,10 @@ class Aggregation(Group):
     )
     suspicion: float | Literal["auto"] = parameter(
         OrAuto(Real(0, NO_LIMIT)),
-        "Only something near in the window can fatten a match. So a match is held against the last pass only as far as "
-        "something as near was found within 5 px, and up to this much nearer than the first pass found. Smaller keeps "
-        "more of thin things, and of noise. auto measures the noise of the matches at the smallest scale: noisy "
-        "pictures get 1000, which is no limit, others less. It is 1000 if iterations is not auto.",
+        "Only something near beside it can fatten a match. So fattening suspects a match as far as the first pass "
+        "found something as near within 5 px, and up to this much if it found nothing. Smaller keeps more of thin "
+        "things, and of noise. auto measures the noise of the matches at the smallest scale: noisy pictures get 1000, "
+        "which is no limit, others less. It is 1000 if iterations is not auto.",
         unit="px of the scale",
         needs=equals("messages", "exact") & PASSES & ROBUST & that("fattening", "above 0", lambda r: r > 0),
     )
