@@ -19,7 +19,7 @@ TOOLS := build/tools/bin
 PYTHONS ?= 3.10 3.11 3.12 3.13 3.14
 
 .PHONY: demo test lint docs bench fuzz sanitize sanitize-smoke $(SANITIZERS:%=sanitize-%) audit test-lowest soak wheel \
-  wheel-aarch64 wheels clean
+  wheel-aarch64 wheels same-map clean
 .SECONDARY:
 
 demo: $(VENV)/.demo
@@ -79,6 +79,13 @@ wheel: $(TOOLS)/.done
 
 wheel-aarch64: $(VENV)/.demo $(TOOLS)/.done
 	tools/aarch64.sh $(TOOLS) dist
+
+# The map of this machine, again on one with AVX2 and on one without AVX. It needs qemu-user.
+same-map: $(VENV)/.demo
+	mkdir -p build
+	$(BIN)/python tools/same_map.py write build/pair.npz
+	qemu-x86_64 -cpu Haswell $(BIN)/python tools/same_map.py compare build/pair.npz
+	qemu-x86_64 -cpu Nehalem $(BIN)/python tools/same_map.py compare build/pair.npz
 
 # All wheels of this system, as they are released: cibuildwheel in clean images.
 wheels:
