@@ -12,6 +12,8 @@ from dualpix.method.aggregate import aggregate, edge_weights
 from dualpix.method.noise import first_share, noise_of, polish_for, suspicion_for
 from dualpix.types import Parabolas
 
+NOISY = {"first_penalty": 1.0, "suspicion": 1000.0, "polish": 0.2}
+
 
 def matches(noise, shape=(40, 50), seed=3):
     """Matches with normal noise; a fifth of the pixels is not matched."""
@@ -65,7 +67,7 @@ def test_a_clean_pair_is_smoothed_less_than_a_noisy_one(limits):
     assert clean.first_penalty < 0.1
     assert clean.suspicion < 0.2
     assert 0.1 <= clean.polish < 0.15
-    assert (noisy.first_penalty, noisy.suspicion, noisy.polish) == (1, 1000, 0.2)
+    assert {name: getattr(noisy, name) for name in NOISY} == NOISY
 
 
 def belief(v, **changes):
@@ -115,9 +117,9 @@ def test_a_match_beside_something_near_is_suspected_whatever_the_limit():
 
 
 @pytest.mark.parametrize(
-    ("changes", "measured"),
+    ("changes", "settles"),
     [
-        ({"iterations": (2, 2)}, set()),
+        ({"iterations": (2, 2)}, {"first_penalty", "suspicion", "polish"}),
         ({"robust_tau": 0.0}, {"polish"}),
         ({"fattening": 0.0}, {"first_penalty", "polish"}),
         ({"first_penalty": 0.3}, {"suspicion", "polish"}),
@@ -125,23 +127,25 @@ def test_a_match_beside_something_near_is_suspected_whatever_the_limit():
         ({"polish": 0.15}, {"first_penalty", "suspicion"}),
     ],
 )
-def test_only_auto_is_measured(changes, measured):
+def test_only_auto_is_settled(changes, settles):
     params = settled(noisy_pair(0), **changes).params
     for name in ("first_penalty", "suspicion", "polish"):
-        if name in measured:
+        if name in settles:
             assert getattr(params, name) != "auto"
         else:
             assert getattr(params, name) == changes.get(name, "auto")
 
 
-def test_without_a_measurement_the_polish_is_that_of_a_noisy_picture():
+def test_without_a_measurement_a_picture_counts_as_noisy():
+    """The number of scales is given."""
     views, changes = noisy_pair(0), {"iterations": (2, 2), "range": (-3, 3)}
-    expected = settled(views, **changes, polish=0.2).disparity
-    np.testing.assert_array_equal(settled(views, **changes).disparity, expected)
+    found, expected = settled(views, **changes), settled(views, **changes, **NOISY)
+    assert found.params == expected.params
+    np.testing.assert_array_equal(found.disparity, expected.disparity)
 
 
 def test_a_blank_pair_has_no_noise_to_measure():
     blank = np.full((240, 320), 0.5, np.float32)
     with pytest.warns(dualpix.DualpixWarning, match="blank"):
         params = settled((blank, blank)).params
-    assert params.first_penalty == params.suspicion == params.polish == "auto"
+    assert {name: getattr(params, name) for name in NOISY} == NOISY

@@ -74,9 +74,10 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
         level = coarsest(len(passes))
         with run.stage("matching", level.number):
             noise = noise_of(method.match(level.planes, search.at(level.factor), run))
-    params = method.params.replace(iterations=passes)
-    if measures_noise(method.params) and not is_blank:
-        params = params.replace(**settled(method.params, 2 ** (len(passes) - 1 + wishes.halvings) * noise))
+    if is_blank or not measures_noise(method.params):
+        noise = math.nan
+    full_size = 2 ** (len(passes) - 1 + wishes.halvings)
+    params = method.params.replace(iterations=passes, **settled(method.params, full_size * noise))
     return Plan(
         params,
         frame,

@@ -261,9 +261,9 @@ class Aggregation(Group):
     )
     first_penalty: float | Literal["auto"] = parameter(
         OrAuto(Real(1e-6, 1)),
-        "The share of the penalty that the first pass of a scale has. That pass smooths all steps; a weak one keeps "
-        "thin things, but noise, too. auto measures the noise of the matches at the smallest scale: noisy pictures get "
-        "1, others less, 0.01 at the least. It is 1 if iterations is not auto.",
+        "The first pass of a scale smooths across all depth edges. It has this share of the penalty. A small one keeps "
+        "thin things, but noise, too. auto measures the noise of the matches at the coarsest scale: noisy pictures get "
+        "1, others less, 0.01 at the least. With iterations other than auto, auto means 1.",
         needs=equals("messages", "exact") & PASSES & ROBUST,
     )
     jump_penalty: float = parameter(
@@ -292,10 +292,10 @@ class Aggregation(Group):
     )
     suspicion: float | Literal["auto"] = parameter(
         OrAuto(Real(0, NO_LIMIT)),
-        "Only something near beside it can fatten a match. So fattening suspects a match as far as the first pass "
-        "found something as near within 5 px, and up to this much if it found nothing. Smaller keeps more of thin "
-        "things, and of noise. auto measures the noise of the matches at the smallest scale: noisy pictures get 1000, "
-        "which is no limit, others less. It is 1000 if iterations is not auto.",
+        "If the first pass found something as near as a match within 5 px of it, fattening applies in full. If not, "
+        "the match counts as at most this much nearer than the first pass found. Smaller keeps more of thin things, and "
+        "more noise. auto measures the noise of the matches at the coarsest scale: noisy pictures get 1000, which is no "
+        "limit, others less. With iterations other than auto, auto means 1000.",
         unit="px of the scale",
         needs=equals("messages", "exact") & PASSES & ROBUST & that("fattening", "above 0", lambda r: r > 0),
     )
