@@ -293,9 +293,9 @@ class Aggregation(Group):
     suspicion: float | Literal["auto"] = parameter(
         OrAuto(Real(0, NO_LIMIT)),
         "If the first pass found something as near as a match within 5 px of it, fattening applies in full. If not, "
-        "the match counts as at most this much nearer than the first pass found. Smaller keeps more of thin things, and "
-        "more noise. auto measures the noise of the matches at the coarsest scale: noisy pictures get 1000, which is no "
-        "limit, others less. With iterations other than auto, auto means 1000.",
+        "the match counts as at most this much nearer than the first pass found. Smaller keeps more of thin things, "
+        "and more noise. auto measures the noise of the matches at the coarsest scale: noisy pictures get 1000, which "
+        "is no limit, others less. With iterations other than auto, auto means 1000.",
         unit="px of the scale",
         needs=equals("messages", "exact") & PASSES & ROBUST & that("fattening", "above 0", lambda r: r > 0),
     )
