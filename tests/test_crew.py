@@ -183,7 +183,7 @@ print("done")
 
 def output_of(code):
     """What a process prints that runs the code. It must end."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
