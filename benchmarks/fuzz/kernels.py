@@ -7,13 +7,14 @@ be a return or a ValueError or TypeError, never a crash.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from random import Random
 from typing import Any
 
 import numpy as np
 
 from dualpix import _core
+from dualpix.types import reusing
 
 from .oracle import Told, Wrong
 
@@ -361,10 +362,13 @@ _NO_THREADS += ("unfilter", "unpack_bits", "unpack_lzw", "add_up", "parse_number
 
 
 def call(random: Random, told: Told) -> None:
-    """One call."""
+    """One call, alone or in a block that keeps threads. They end with the block: the next input has its own."""
     name, arguments = drawn(random)
     told.size = 64 << 20  # a kernel may take some memory of its own
-    found = (_allocate if name == "allocate" else getattr(_core, name))(**arguments)
+    with reusing() if random.random() < 0.5 else nullcontext():
+        found = (_allocate if name == "allocate" else getattr(_core, name))(**arguments)
+    if name == "begin":
+        _core.rest()
     if not isinstance(found, int | float | None):
         raise Wrong(f"{name} returns {found!r}")
 
