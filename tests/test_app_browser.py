@@ -537,6 +537,7 @@ def test_a_broken_file_shows_the_sentence_of_the_command(visit, pair, tmp_path, 
     wait(page, "document.querySelector('#progress.failed')")
     told = page.locator("#progress .step").inner_text()
     assert told == err.strip().removeprefix("error: ").replace(str(broken), broken.name)
+    wait(page, "document.querySelector('#live').innerText")  # a screen reader is told after the page has changed
     assert page.locator("#live").inner_text() == told
     drop(page, *pair)
     has_map(page)
