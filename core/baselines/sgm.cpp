@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "common/parallel.h"
+#include "common/wait.h"
 
 namespace dualpix {
 
@@ -230,11 +231,7 @@ void sweep(const Sweep& s, int threads) {
       for (int x = 0; x < s.w; x += kAtOnce) {
         const int end = std::min(x + kAtOnce, s.w);
         const int64_t needed = i ? (int64_t)(i - 1) * s.w + std::min(end + 1, s.w) : 0;
-        for (int spins = 0; ahead.load(std::memory_order_acquire) < needed; ++spins) {
-          if (spins <= 1000) continue;
-          if (!go_on()) return;
-          std::this_thread::yield();
-        }
+        if (!wait_for([&] { return ahead.load(std::memory_order_acquire) >= needed; }, go_on)) return;
         walk(s, i, x, end, before, now, &sums[(size_t)worker * s.C.D]);
         done[worker].pixels.store((int64_t)i * s.w + end, std::memory_order_release);
       }

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <exception>
 
+#include "common/wait.h"
+
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #endif
 
 namespace dualpix {
 namespace {
-
-// How long a thread looks for a change before it sleeps. Waking it takes 10 to 50 us. Most kernels follow each other
-// faster than this.
-constexpr auto kLook = std::chrono::microseconds(50);
-
-Crew::Time soon() { return std::chrono::steady_clock::now() + kLook; }
 
 const Crew::Work kLeave;  // the address tells a thread to end
 
@@ -58,23 +54,17 @@ void Crew::Hand::set(const Work* value) {
 }
 
 template <class Done>
-void Crew::Hand::wait_until(const Done& done, Time end) {
-  while (!done()) {
-    if (std::chrono::steady_clock::now() < end) {
-      std::this_thread::yield();
-      continue;
-    }
-    std::unique_lock<std::mutex> lock(mutex);
-    // Without an end, `wait` would need the C++ library of GCC 12. RHEL 9 has that of GCC 11.
-    while (!changed.wait_for(lock, std::chrono::hours(1), done)) {
-    }
-    return;
+void Crew::Hand::wait_until(const Done& done) {
+  if (look_for(done)) return;
+  std::unique_lock<std::mutex> lock(mutex);
+  // Without an end, `wait` would need the C++ library of GCC 12. RHEL 9 has that of GCC 11.
+  while (!changed.wait_for(lock, std::chrono::hours(1), done)) {
   }
 }
 
 void Crew::Hand::serve(int i) {
   for (;;) {
-    wait_until([&] { return work.load(std::memory_order_acquire) != nullptr; }, soon());
+    wait_until([&] { return work.load(std::memory_order_acquire) != nullptr; });
     const Work* const given = work.load(std::memory_order_acquire);
     if (given == &kLeave) return;
     (*given)(i);
@@ -108,9 +98,7 @@ void Crew::start(int count, const Work& work) {
 }
 
 void Crew::wait() {
-  const Time end = soon();
-  for (auto& hand : hands_)
-    hand->wait_until([&] { return hand->work.load(std::memory_order_acquire) == nullptr; }, end);
+  for (auto& hand : hands_) hand->wait_until([&] { return hand->work.load(std::memory_order_acquire) == nullptr; });
 }
 
 bool Crew::forked() const { return process_ != this_process(); }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -16,7 +15,6 @@ namespace dualpix {
 class Crew {
  public:
   using Work = std::function<void(int)>;
-  using Time = std::chrono::steady_clock::time_point;
 
   Crew();
   Crew(const Crew&) = delete;
@@ -43,7 +41,7 @@ class Crew {
 
     void set(const Work* value);
     template <class Done>
-    void wait_until(const Done& done, Time end);
+    void wait_until(const Done& done);
     void serve(int i);
   };
   std::vector<std::unique_ptr<Hand>> hands_;

@@ -6,6 +6,7 @@
 
 #include "common/parallel.h"
 #include "common/rows.h"
+#include "common/wait.h"
 
 namespace dualpix {
 
@@ -62,16 +63,6 @@ struct Strips {
 };
 static_assert(kLeastVectors > kLanes, "a strip must be wider than its border moves");
 
-// Waits until enough is done; false if the work shall end.
-inline bool wait_for(const std::atomic<int>& done, int enough, const GoOn& go_on) {
-  for (int spins = 0; done.load(std::memory_order_acquire) < enough; ++spins) {
-    if (spins <= 1000) continue;
-    if (!go_on()) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
-
 // Blocks of rows that a worker takes at once. The state of the paths goes to another processor after that many. A block
 // is one strip behind the block above, so many workers find work only if each takes few. The maps of these rows should
 // stay in the L2 cache, so rows that are long count, too.
@@ -112,7 +103,8 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
         for (int k = 0; k < taken; ++k) along(sweep, first + k, scratch);
         // A block follows the block above it, one strip behind.
         for (int step = 1; step < strips.count + taken; ++step) {
-          if (!wait_for(above->strips, std::min(step + 1, strips.count), go_on)) return;
+          const int needed = std::min(step + 1, strips.count);
+          if (!wait_for([&] { return above->strips.load(std::memory_order_acquire) >= needed; }, go_on)) return;
           for (int k = 0; k < taken; ++k)
             if (step - k >= 1 && step - k <= strips.count) visit_strip(sweep, first + k, step - k);
           above[1].strips.store(step + 1 - taken, std::memory_order_release);
