@@ -2,8 +2,8 @@
 
     python benchmarks/busy.py LEFT RIGHT [--threads N ...] [--repeat N]
 
-The endless programs are as many as the processors that this process may use, one on each, with the same priority. So the
-method has about half of the machine at best. The speed-up is over one thread in the same state of the machine.
+There is one endless program for each processor that this process may use, with the same priority. So the method has about
+half of the machine at best. The speed-up is over the first number of threads, in the same state of the machine.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("left")
     parser.add_argument("right")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="the first is what others are compared with")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="default: 1 2")
     parser.add_argument("--repeat", type=int, default=7, help="maps of which the median is taken")
     args = parser.parse_args()
     views = read_image(args.left), read_image(args.right)
