@@ -2,8 +2,8 @@
 
     python benchmarks/busy.py LEFT RIGHT [--threads N ...] [--repeat N]
 
-There is one endless program for each processor that this process may use, with the same priority. So the method has about
-half of the machine at best. The speed-up is over the first number of threads, in the same state of the machine.
+There is one endless program for each processor that this process may use, with the same priority. So the method has
+about half of the machine at best. The speed-up is over the first number of threads, in the same state of the machine.
 """
 
 import argparse
