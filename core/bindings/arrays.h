@@ -52,6 +52,7 @@ using Planes = Array<const float, 3>;
 using OutputPlanes = Array<float, 3>;
 using Mask = Array<const unsigned char, 2>;
 using OutputMask = Array<unsigned char, 2>;
+using OutputLabels = Array<int32_t, 2>;
 using Weights = Array<const dualpix::Weight, 3>;
 using OutputWeights = Array<dualpix::Weight, 3>;
 using Halves = Array<const uint16_t, 2>;  // the bits of half floats

@@ -1,5 +1,6 @@
 // Bindings of core/filters.
 #include "bindings/arrays.h"
+#include "filters/blank.h"
 #include "filters/guided.h"
 #include "filters/median.h"
 #include "filters/polish.h"
@@ -63,6 +64,19 @@ void polish(Map d, Output out, float eps, int threads) {
   dualpix::polish(d.data(), out.data(), (int)d.shape(0), (int)d.shape(1), eps, threads);
 }
 
+int blank_parts(Mask blank, Map d, OutputLabels part, OutputMask steps, Output beside, int least, int reach) {
+  check_number_of_pixels(d);
+  same_shape(d, blank, "blank must have the shape of d");
+  same_shape(d, part, "part must have the shape of d");
+  same_shape(d, steps, "steps must have the shape of d");
+  same_shape(d, beside, "beside must have the shape of d");
+  apart(d, blank, part, steps, beside);
+  require(reach >= 0 && reach <= 255, "reach must be 0 to 255");
+  Released release;
+  return dualpix::blank_parts(blank.data(), d.data(), (int)d.shape(0), (int)d.shape(1), least, reach, part.data(),
+                              steps.data(), beside.data());
+}
+
 void remove_speckles(Output d, int size, float step) {
   check_number_of_pixels(d);
   require(step >= 0, "step must not be below 0");
@@ -90,6 +104,10 @@ void bind_filters(nb::module_& m) {
         "out = the median of d around a pixel, weighted by the similarity of the guide.");
   m.def("polish", polish, as_is("d"), as_is("out"), nb::kw_only(), "eps"_a, "threads"_a,
         "out = d, smoothed where its variance in 5x5 pixels is well below eps.");
+  m.def("blank_parts", blank_parts, as_is("blank"), as_is("d"), as_is("part"), as_is("steps"), as_is("beside"),
+        nb::kw_only(), "least"_a, "reach"_a,
+        "The number of blank parts. Of every pixel the part that it is in or next to, the steps to it, and d where the "
+        "way leaves the part.");
   m.def("remove_speckles", remove_speckles, as_is("d"), "size"_a, "step"_a, "Small regions become NaN, in place.");
   m.def("fill_holes", fill_holes, as_is("d"), "NaN pixels get the median of their neighbours, ring by ring, in place.");
 }

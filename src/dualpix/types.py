@@ -247,6 +247,8 @@ class Signs(NamedTuple):
         What most disparities of the next coarser scale span in the whole picture, px of that scale.
     place : Place or None
         Where the middle of the picture is; None if the maps are the whole picture.
+    below : float32 map or None
+        `texture` of the next coarser scale, at every eighth pixel of this one; None for a part of a picture.
     """
 
     texture: Map | None = None
@@ -254,6 +256,7 @@ class Signs(NamedTuple):
     coarser: Map | None = None
     span: float | None = None
     place: Place | None = None
+    below: Map | None = None
 
     def cropped(self, rows: slice, columns: slice, shape: tuple[int, ...]) -> "Signs":
         """Those of a part of a field of that shape. Its first row and column should be multiples of 4.

@@ -149,7 +149,8 @@ def seen_from_finer(belief: Parabolas, d: Map, threads: int, span: float | None 
         return None
     place, every = belief.signs.place, EVERY // 2
     span = span_of(d) if span is None else span
-    return Signs(coarser=sampled(d, every, threads), span=span, place=place and place.doubled())
+    below = None if place else belief.signs.texture
+    return Signs(coarser=sampled(d, every, threads), span=span, place=place and place.doubled(), below=below)
 
 
 def bias_of(evidence: Parabolas, d: Map, threads: int) -> Map:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ..run import Run
 from ..types import Pair, Parabolas
+from .blank import filled
 from .finish import finish
 from .moments import Filming, Moment, planned, surveyed
 from .plan import Plan
@@ -35,7 +36,7 @@ def solve_frame(
     if ready.links and filming.weight:
         penalty = filming.weight * ready.plan.curvatures[-1]
         priors = [Temporal(moment.belief, motion, penalty) for moment, motion in ready.links]
-    belief = solve(ready.pyramid, ready.plan, priors, run=run)
+    belief = filled(solve(ready.pyramid, ready.plan, priors, run=run), ready.plan.params, run.threads)
     agreed = cross_check(belief, ready.pyramid, ready.plan, run)
     covered = covers(ready.plan, belief)
     result = finish(belief, agreed, ready.pyramid, ready.plan, filming.lens, run)

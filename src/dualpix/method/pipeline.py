@@ -10,6 +10,7 @@ from ..camera.lens import NO_LENS, Calibration
 from ..io.hints import Hint
 from ..run import Run
 from ..types import Pair
+from .blank import filled
 from .finish import finish
 from .hints import in_frame
 from .kinds import Method
@@ -60,5 +61,7 @@ def disparity(
     prepare(pyramid, plan, run)
     told = in_frame(hints, plan.frame, lens)
     belief = solve(pyramid, plan, priors, run=run, told=told)
+    if not hints:
+        belief = filled(belief, plan.params, run.threads)
     agreed = cross_check(belief, pyramid, plan, run, told)
     return finish(belief, agreed, pyramid, plan, lens, run)

@@ -381,6 +381,12 @@ class Scales(Group):
 class Smoothing(Group):
     """What smooths the finished map: small steps are removed, and an optional filter follows the edges of the guide."""
 
+    blank: float = parameter(
+        Real(0, 1e3),
+        "Mean curvature of the matches below which a part of the picture is blank. Blank parts are filled from their "
+        "contours and go on behind what is nearer. 0 turns it off. It has no effect in tiles and with hints.",
+        unit="1 / px squared",
+    )
     polish: float | Literal["auto"] = parameter(
         OrAuto(Real(0, 1e3)),
         "Removes small steps, ridges and streaks from the finished map. Differences well below this value within 5x5 "
@@ -406,16 +412,10 @@ class Smoothing(Group):
         needs=GUIDED,
     )
     solver_luma: float = parameter(
-        SOLVER_COLOUR,
-        "Difference in brightness up to which the solver treats pixels as alike.",
-        unit="brightness, 0 to 255",
-        needs=SOLVER,
+        SOLVER_COLOUR, "Brightness by which pixels that are alike differ.", unit="brightness, 0 to 255", needs=SOLVER
     )
     solver_chroma: float = parameter(
-        SOLVER_COLOUR,
-        "Difference in colour (chroma) up to which the solver treats pixels as alike.",
-        unit="chroma, 0 to 255",
-        needs=SOLVER,
+        SOLVER_COLOUR, "Chroma by which pixels that are alike differ.", unit="chroma, 0 to 255", needs=SOLVER
     )
     solver_xy: int = parameter(
         SOLVER_XY, "Distance up to which the solver treats pixels as neighbours.", unit="px", needs=SOLVER

@@ -74,6 +74,7 @@ class OverridesOfCalibrate(TypedDict, total=False):
     invalid_threshold: float
 
     # Smoothing
+    blank: float
     polish: float | Literal["auto"]
     filter: Literal["none", "guided", "solver"]
     guided_window: int
