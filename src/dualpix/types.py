@@ -249,6 +249,8 @@ class Signs(NamedTuple):
         Where the middle of the picture is; None if the maps are the whole picture.
     below : float32 map or None
         `texture` of the next coarser scale, at every eighth pixel of this one; None for a part of a picture.
+    filled : mask or None
+        1 where the belief has other disparities than its parabolas, by the contours of a blank part.
     """
 
     texture: Map | None = None
@@ -257,6 +259,7 @@ class Signs(NamedTuple):
     span: float | None = None
     place: Place | None = None
     below: Map | None = None
+    filled: Mask | None = None
 
     def cropped(self, rows: slice, columns: slice, shape: tuple[int, ...]) -> "Signs":
         """Those of a part of a field of that shape. Its first row and column should be multiples of 4.

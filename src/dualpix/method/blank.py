@@ -54,10 +54,13 @@ def filled(belief: Parabolas, params: Params, threads: int) -> Parabolas:
     d = belief.disparity(threads)
     change = change_of(sampled(d, STEP, threads), signs.below, blank, params.aggregation.fattening, threads)
     if change is not None:
+        is_filled = (change != 0).view(np.uint8).repeat(2, axis=0).repeat(2, axis=1)
+        rows, columns = (-(-n // EVERY) for n in d.shape)
+        signs = signs._replace(filled=is_filled[:rows, :columns])
         for size in (STEP // 2, STEP // 4):
             change = doubled(change, tuple(-(-n // size) for n in d.shape), threads)
         _core.pyramid_up(change, d, add=True, threads=threads)
-    return replace(belief, vertex=d)
+    return replace(belief, vertex=d, signs=signs)
 
 
 def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map | None:

@@ -17,8 +17,9 @@ SURE = 0.25  # px; the expected error at which the confidence is 1/2
 # The expected error of a match as a product of powers, and that of the lens: in the corners as a share of the span of
 # the disparities, in the middle as a share of that in the corners. benchmarks/sigma.py fits such values to scenes with
 # known depth; docs/method.md tells how these were chosen.
-SIGMA = {"constant": -0.44, "near": 0.25, "far": 0.13, "texture": -0.15, "scales": 0.27, "bias": 0.125}
-LENS, MIDDLE = 0.122, 0.05
+SIGMA = {"constant": -0.1, "near": 0.22, "far": 0.185, "texture": -0.136, "scales": 0.31, "bias": 0.156}
+LENS, MIDDLE = 0.073, 0.061
+FILLED = 0.41  # what the contours of a blank part leave of its error, as its own signs tell it
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
 # px, and px^-2 for the texture: added to the signs, since no evidence is exact
@@ -73,9 +74,12 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     small = empty_like(signs["near"])
     y0, x0, corner = _place(belief, d)
     lens = LENS * picture_span(belief, d)
+    factors = [(sign, FLOORS[name], SIGMA[name]) for name, sign in signs.items()]
+    if belief.signs and belief.signs.filled is not None:
+        factors.append((np.where(belief.signs.filled, np.float32(FILLED), np.float32(1)), 0.0, 1.0))
     # sigma^2 = match^2 + (f D)^2 (rho^4 + m^2), match = e^c * product of (sign + floor)^exponent
     _core.expected_error(
-        [(sign, FLOORS[name], SIGMA[name]) for name, sign in signs.items()],
+        factors,
         small,
         scale=math.exp(SIGMA["constant"]),
         lens=lens / corner**2,
