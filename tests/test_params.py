@@ -61,6 +61,7 @@ def test_presets_hold_the_papers_values(
         "suspicion": 1000,
         "flat": 0,
         "relief": 0,
+        "blank": 0,
         "polish": 0,
         "pixel_aspect": "auto",
         "black": 0,
