@@ -21,7 +21,7 @@ from uncertainty import SETS, lines, signed_error
 
 import dualpix
 from dualpix.evaluation.datasets import open_dataset
-from dualpix.method.confidence import FLOORS, LENS, MIDDLE, SIGMA, lens_sign, picture_span, signs_of_error
+from dualpix.method.confidence import FLOORS, LENS, MIDDLE, POWER, SIGMA, lens_sign, picture_span, signs_of_error
 from dualpix.metrics import ause, sigma_calibration
 from dualpix.types import doubled
 
@@ -49,7 +49,7 @@ def sample(scene, rng):
     signs, d = [], belief.disparity()
     logs = (np.log(sign + FLOORS[name]) for name, sign in signs_of_error(belief, d, 1).items())
     lens = lens_sign(belief, d)
-    for sign in (*logs, lens, np.full_like(lens, picture_span(belief, d))):
+    for sign in (*logs, lens, np.full_like(lens, picture_span(belief, d) ** POWER)):
         half = [(n + 1) // 2 for n in belief.A.shape]
         full = doubled(doubled(sign, half, 1), belief.A.shape, 1)
         signs.append(frame.upright(frame.back(full)))

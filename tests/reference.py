@@ -470,8 +470,8 @@ def bias(v, a, d):
     )
 
 
-def expected_error(alpha, d, coarse_d, bias, exponents, lens, in_middle):
-    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture)^2 (rho^4 + in_middle^2).
+def expected_error(alpha, d, coarse_d, bias, exponents, lens, power, in_middle):
+    """sigma^2 = (exp(constant) * product of powers)^2 + (lens * span of the picture^power)^2 (rho^4 + in_middle^2).
 
     It is known at every 4th pixel. rho is the distance from the middle of the picture, 1 at its corners. Powers of: the
     span of d in 17 pixels, that of the coarser scale in 41, the mean of the local curvature alpha around the pixel, the
@@ -489,7 +489,7 @@ def expected_error(alpha, d, coarse_d, bias, exponents, lens, in_middle):
     (y, x), (height, width) = np.indices(d.shape)[:, ::4, ::4], d.shape
     middle = (height - 1) / 2, (width - 1) / 2
     rho2 = ((y - middle[0]) ** 2 + (x - middle[1]) ** 2) / max(middle[0] ** 2 + middle[1] ** 2, 1)
-    return np.hypot(match, lens * 2 * (high - low) * np.hypot(rho2, in_middle))
+    return np.hypot(match, lens * (2 * (high - low)) ** power * np.hypot(rho2, in_middle))
 
 
 def depth_share(coarse_d, flat):

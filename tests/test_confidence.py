@@ -9,6 +9,7 @@ from dualpix import _core
 from dualpix.method.confidence import (
     LENS,
     MIDDLE,
+    POWER,
     SIGMA,
     absolute_confidence,
     bias_of,
@@ -70,7 +71,7 @@ def test_the_expected_error_agrees_with_the_oracle(shape):
     quarter = [(n + 3) // 4 for n in shape]
     coarse, bias = RNG.uniform(-1, 1, half), RNG.uniform(0, 1, quarter).astype(np.float32)
     found = expected_error(belief(A, alpha, coarse, bias=bias), d.astype(np.float32), 2)
-    expected = reference.expected_error(alpha, d, coarse, bias, SIGMA, LENS, MIDDLE)
+    expected = reference.expected_error(alpha, d, coarse, bias, SIGMA, LENS, POWER, MIDDLE)
     assert found.shape == shape
     np.testing.assert_allclose(found, reference.upsample(reference.upsample(expected, half), shape), rtol=1e-3)
 
@@ -82,7 +83,7 @@ def test_without_a_coarser_scale_its_own_disparities_count_twice():
     expected *= (100 + 1e-5) ** SIGMA["texture"] * 0.01 ** (SIGMA["scales"] + SIGMA["bias"])
     y, x = np.indices(d.shape)[:, ::4, ::4]
     rho = np.hypot(y - 19.5, x - 24.5) / np.hypot(19.5, 24.5)
-    lens = LENS * np.ptp(np.percentile(d, [2, 98])) * np.hypot(rho**2, MIDDLE)
+    lens = LENS * np.ptp(np.percentile(d, [2, 98])) ** POWER * np.hypot(rho**2, MIDDLE)
     found = expected_error(belief(A), d, 1)[::4, ::4]
     np.testing.assert_allclose(found, np.hypot(expected, lens), rtol=1e-3)
 
@@ -91,7 +92,7 @@ def test_a_lens_errs_most_at_the_corners():
     d = np.tile(np.linspace(-3, 3, 120, dtype=np.float32), (80, 1))
     sign = lens_sign(belief(np.ones_like(d)), d)
     assert sign.shape == (20, 30)
-    assert sign[0, 0] == pytest.approx(np.ptp(np.percentile(d, [2, 98])))
+    assert sign[0, 0] == pytest.approx(np.ptp(np.percentile(d, [2, 98])) ** POWER)
     assert sign[10, 15] < 1e-3 * sign[0, 0]
 
 
@@ -99,7 +100,7 @@ def test_a_lens_errs_in_the_middle_too():
     """With matches that are sure, what is left in the middle is a share of the error at the corners."""
     d = np.tile(np.linspace(-300, 300, 121, dtype=np.float32), (81, 1))
     sigma = expected_error(belief(np.full(d.shape, 1e30), coarse=d[::2, ::2] / 2), d, 1)
-    lens = LENS * np.ptp(np.percentile(d, [2, 98]))
+    lens = LENS * np.ptp(np.percentile(d, [2, 98])) ** POWER
     assert sigma[40, 60] == pytest.approx(lens * MIDDLE, rel=0.03)
     assert sigma[0, 0] == pytest.approx(lens * np.hypot(1, MIDDLE), rel=0.03)
 

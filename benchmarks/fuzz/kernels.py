@@ -164,6 +164,12 @@ def _limit_suspects(r: Draw) -> Arguments:
     return halves | {"d": r.map(), "slack": r.real(0, 0.5, 1)}
 
 
+def _blank_parts(r: Draw) -> Arguments:
+    outputs = {"part": r.map(dtype=np.int32), "steps": r.mask(), "beside": r.map()}
+    numbers = {"least": r.random.choice((-1, 0, 1, 20)), "reach": r.random.choice((-1, 0, 1, 8, 255, 256))}
+    return {"blank": r.mask(), "d": r.map()} | outputs | numbers
+
+
 def _candidates(r: Draw) -> Arguments:
     kept = r.random.choice((1, 2, 4, 6))
     planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature")}
@@ -338,6 +344,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     ),
     "weighted_median": lambda r: _filter(r, radius=r.random.choice((1, 3, 255)), sigma=r.real(1, 20)),
     "polish": _maps("d", "out", eps=(0.01, 1)),
+    "blank_parts": _blank_parts,
     "remove_speckles": lambda r: {"d": r.map(), "size": r.random.choice((0, 1, 20)), "step": r.real(0, 1)},
     "fill_holes": _maps("d"),
     "defocus_codes": lambda r: _maps("d", focus=(0, 1), gain=(1, -8, 100))(r) | {"codes": _codes(r)},
@@ -357,7 +364,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "rest": lambda r: {},
     "release_free_memory": lambda r: {},
 }
-_NO_THREADS = ("remove_speckles", "fill_holes", "allocate", "begin", "rest", "release_free_memory")
+_NO_THREADS = ("blank_parts", "remove_speckles", "fill_holes", "allocate", "begin", "rest", "release_free_memory")
 _NO_THREADS += ("unfilter", "unpack_bits", "unpack_lzw", "add_up", "parse_numbers")
 
 

@@ -14,12 +14,12 @@ from ..types import Map, Mask, Parabolas, Place, Signs, doubled, empty, empty_li
 OUTSIDE = 0.5  # px; a disparity this far outside the requested range means that the range does not cover the pixel
 SURE = 0.25  # px; the expected error at which the confidence is 1/2
 
-# The expected error of a match as a product of powers, and that of the lens: in the corners as a share of the span of
-# the disparities, in the middle as a share of that in the corners. benchmarks/sigma.py fits such values to scenes with
-# known depth; docs/method.md tells how these were chosen.
-SIGMA = {"constant": -0.1, "near": 0.22, "far": 0.185, "texture": -0.136, "scales": 0.31, "bias": 0.156}
-LENS, MIDDLE = 0.073, 0.061
-FILLED = 0.41  # what the contours of a blank part leave of its error, as its own signs tell it
+# The expected error of a match as a product of powers, and that of the lens: in the corners by a power of the span of
+# the disparities, px, in the middle as a share of that in the corners. benchmarks/sigma.py fits such values to scenes
+# with known depth; docs/method.md tells how these were chosen.
+SIGMA = {"constant": -0.114, "near": 0.202, "far": 0.191, "texture": -0.111, "scales": 0.293, "bias": 0.17}
+LENS, POWER, MIDDLE = 0.043, 1.27, 0.075
+FILLED = 0.4  # what the contours of a blank part leave of its error, as its own signs tell it
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
 # px, and px^-2 for the texture: added to the signs, since no evidence is exact
@@ -73,11 +73,11 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
     signs = signs_of_error(belief, d, threads)
     small = empty_like(signs["near"])
     y0, x0, corner = _place(belief, d)
-    lens = LENS * picture_span(belief, d)
+    lens = LENS * picture_span(belief, d) ** POWER
     factors = [(sign, FLOORS[name], SIGMA[name]) for name, sign in signs.items()]
     if belief.signs and belief.signs.filled is not None:
         factors.append((np.where(belief.signs.filled, np.float32(FILLED), np.float32(1)), 0.0, 1.0))
-    # sigma^2 = match^2 + (f D)^2 (rho^4 + m^2), match = e^c * product of (sign + floor)^exponent
+    # sigma^2 = match^2 + (f D^n)^2 (rho^4 + m^2), match = e^c * product of (sign + floor)^exponent
     _core.expected_error(
         factors,
         small,
@@ -98,13 +98,13 @@ def expected_error(belief: Parabolas, d: Map, threads: int) -> Map:
 
 
 def lens_sign(belief: Parabolas, d: Map) -> Map:
-    """``D rho^2`` at every fourth pixel, px: D is the span of the picture, rho the distance from its middle.
+    """``D^n rho^2`` at every fourth pixel, n = POWER: D is the span of the picture, rho the distance from its middle.
 
     rho is 1 at the corners. The field of a lens is even, so its first term is quadratic (see `camera.lens`).
     """
     y0, x0, corner = _place(belief, d)
     y, x = (np.arange(0, n, EVERY, dtype=np.float32) - np.float32(at) for n, at in zip(d.shape, (y0, x0), strict=True))
-    sign: Map = np.float32(picture_span(belief, d) / corner**2) * ((y * y)[:, None] + x * x)
+    sign: Map = np.float32(picture_span(belief, d) ** POWER / corner**2) * ((y * y)[:, None] + x * x)
     return sign
 
 
