@@ -25,9 +25,9 @@ STEP = 2 * EVERY  # px: the coarser scale tells what is blank
 SPECKLES = 5  # side of a window; a pixel is blank if most of the window is
 LEAST = 0.005  # share of the picture of a part that counts
 INSIDE, OUTSIDE = 4, 8  # steps: within INSIDE windows still see the contour; what lies beyond tells its depth
-LOOKED_AT = 20_000  # samples beyond contours, at most twice as many
+LOOKED_AT = 2_000  # samples beyond contours, at most twice as many
 FARTHER = 0.3  # share of the contours that lie behind the plane that the fit starts with
-ROUNDS = 10  # of the fit
+ROUNDS = 8  # of the fit
 FLAT = 0.3  # weight of planes without slope, as a share of that of the contours
 MOST = 0.6  # a part is filled if as large a share of its contours lies on one plane
 ALL = 0.95  # share of the contours around a pixel that must lie on the plane for it to be brought nearer
@@ -91,10 +91,11 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     good = np.bincount(contours.part[on_plane], minlength=parts + 1) >= np.maximum(MOST * seen, 1)
     rest = spread_out(contours, apart, on_plane & good[contours.part], d.shape, threads)
     change = np.zeros_like(d)
-    inside = good[part] & (part > 0) & (steps == 0)
+    is_good = good[part]  # never of part 0, which is none
+    inside = is_good & (steps == 0)
     change[inside] = fill(planes, part, rest, inside) - d[inside]
     # on the way to contours of the plane, nothing may lie behind it
-    beside = good[part] & (part > 0) & (steps > 0) & (steps <= INSIDE)
+    beside = is_good & (steps > 0) & (steps <= INSIDE)
     beside &= share_around(contours, on_plane, d.shape, threads) >= ALL
     change[beside] = np.maximum(fill(planes, part, rest, beside) - d[beside], 0)
     return change
