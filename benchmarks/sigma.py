@@ -31,7 +31,7 @@ LEAST = 0.01  # px, added to the error
 # Bounds of exponents. More evidence must be surer, and more difference less sure. Blank regions must be unsure even if
 # most of them are right on these scenes.
 LOW = {"constant": -9.0, "texture": -1.0}
-HIGH = {"constant": 9.0, "texture": -0.15}
+HIGH = {"constant": 9.0, "texture": -0.1}
 RENDERED = 1 / 20  # weight of rendered scenes
 FINE = 0.3  # a tenth of the pixels whose log(error / (0.6745 sigma)) is within this is right
 ORDER = 0.1  # weight of the order
@@ -43,7 +43,8 @@ NAMES = (*SIGMA, "lens", "middle")
 
 def sample(scene, rng):
     """Signs, the last two those of the lens, and |errors| of some pixels of a scene."""
-    result = dualpix.disparity(scene.left, scene.right, "auto", scene.guide, axis=scene.axis)
+    # blank parts as they are: the belief that is kept does not have the fill
+    result = dualpix.disparity(scene.left, scene.right, "auto", scene.guide, axis=scene.axis, blank=0)
     error = np.abs(signed_error(scene, result.disparity))
     belief, frame = result.belief, result.plan.frame
     signs, d = [], belief.disparity()

@@ -101,6 +101,12 @@ def test_a_slanted_surface_keeps_its_slope():
     np.testing.assert_allclose(filled(d, blank_square()), d, atol=0.12)
 
 
+def test_one_thing_before_a_blank_wall_tells_nothing_about_the_wall():
+    d, texture = np.full(Y.shape, -2.0), np.zeros(Y.shape)
+    d[50:70, 70:90], texture[50:70, 70:90] = 3, 1
+    np.testing.assert_array_equal(filled(d, texture), d)
+
+
 def test_contours_that_do_not_agree_change_nothing():
     d = np.random.default_rng(3).uniform(-9, 9, Y.shape)
     np.testing.assert_array_equal(filled(d, blank_square()), d)

@@ -38,7 +38,11 @@ bool wait_for(const Done& done, const GoOn& go_on) {
   if (done() || look_for(done)) return true;
   while (!done()) {
     if (!go_on()) return false;
+#if defined(_WIN32)
+    std::this_thread::yield();  // it would sleep for milliseconds
+#else
     std::this_thread::sleep_for(kSleep);
+#endif
   }
   return true;
 }

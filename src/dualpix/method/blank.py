@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..params import Params
-from ..types import Flags, Map, Parabolas, doubled, empty, empty_like
+from ..types import Flags, Map, Mask, Parabolas, doubled, empty, empty_like
 from .confidence import EVERY, sampled, window_mean
 
 STEP = 2 * EVERY  # px: the coarser scale tells what is blank
@@ -30,6 +30,7 @@ FARTHER = 0.3  # share of the contours that lie behind the plane that the fit st
 ROUNDS = 8  # of the fit
 FLAT = 0.3  # weight of planes without slope, as a share of that of the contours
 MOST = 0.6  # a part is filled if as large a share of its contours lies on one plane
+SURROUNDED = 0.75  # share of the outline of a square of the same area that its contours must have
 ALL = 0.95  # share of the contours around a pixel that must lie on the plane for it to be brought nearer
 CELL = 4  # samples a side: how finely the distance of the contours from the plane is known
 
@@ -49,7 +50,7 @@ class Contours(NamedTuple):
 def filled(belief: Parabolas, params: Params, threads: int) -> Parabolas:
     """The belief with other disparities in the blank parts of the picture; its parabolas stay."""
     signs, blank = belief.signs, params.smoothing.blank
-    if not blank or signs is None or signs.below is None:
+    if not blank or not params.aggregation.fattening or signs is None or signs.below is None:
         return belief
     d = belief.disparity(threads)
     change = change_of(sampled(d, STEP, threads), signs.below, blank, params.aggregation.fattening, threads)
@@ -81,7 +82,8 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     if not parts:
         return None
     # a contour is as near as the nearer of its sides
-    contours = seen_beyond(part, (steps > INSIDE) & (is_blank == 0), np.maximum(d, beside))
+    beyond = (steps > INSIDE) & (is_blank == 0)
+    contours = seen_beyond(part, beyond, np.maximum(d, beside))
     if not contours.d.size:
         return None
     planes = Planes(contours, parts, r)
@@ -89,6 +91,7 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     on_plane = np.abs(apart) < 2 * r
     seen = np.bincount(contours.part, minlength=parts + 1)
     good = np.bincount(contours.part[on_plane], minlength=parts + 1) >= np.maximum(MOST * seen, 1)
+    good &= surrounded(part, steps, beyond, parts)
     rest = spread_out(contours, apart, on_plane & good[contours.part], d.shape, threads)
     change = np.zeros_like(d)
     is_good = good[part]  # never of part 0, which is none
@@ -98,7 +101,15 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     beside = is_good & (steps > 0) & (steps <= INSIDE)
     beside &= share_around(contours, on_plane, d.shape, threads) >= ALL
     change[beside] = np.maximum(fill(planes, part, rest, beside) - d[beside], 0)
-    return change
+    return change if change.any() else None
+
+
+def surrounded(part: Numbers, steps: Mask, beyond: Flags, parts: int) -> Flags:
+    """Whether contours go around most of a part. One thing before a blank wall tells nothing about the wall."""
+    area = np.bincount(part[steps == 0], minlength=parts + 1)
+    outline = 4 * np.sqrt(area) * (OUTSIDE - INSIDE)
+    enough: Flags = np.bincount(part[beyond], minlength=parts + 1) >= np.maximum(SURROUNDED * outline, 1)
+    return enough
 
 
 def seen_beyond(part: Numbers, beyond: Flags, contour: Map) -> Contours:

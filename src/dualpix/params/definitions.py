@@ -384,7 +384,7 @@ class Smoothing(Group):
     blank: float = parameter(
         Real(0, 1e3),
         "Mean curvature of the matches below which a part of the picture is blank. Blank parts are filled from their "
-        "contours and go on behind what is nearer. 0 turns it off. It has no effect in tiles and with hints.",
+        "contours and go on behind what is nearer. 0 turns it off. Needs fattening; not in tiles or with hints.",
         unit="1 / px squared",
     )
     polish: float | Literal["auto"] = parameter(
