@@ -98,9 +98,9 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     inside = is_good & (steps == 0)
     change[inside] = fill(planes, part, rest, inside) - d[inside]
     # on the way to contours of the plane, nothing may lie behind it
-    beside = is_good & (steps > 0) & (steps <= INSIDE)
-    beside &= share_around(contours, on_plane, d.shape, threads) >= ALL
-    change[beside] = np.maximum(fill(planes, part, rest, beside) - d[beside], 0)
+    on_the_way = is_good & (steps > 0) & (steps <= INSIDE)
+    on_the_way &= share_around(contours, on_plane, d.shape, threads) >= ALL
+    change[on_the_way] = np.maximum(fill(planes, part, rest, on_the_way) - d[on_the_way], 0)
     return change if change.any() else None
 
 
