@@ -25,6 +25,14 @@ def test_same_bytes_for_any_threads():
     assert len({polished(d.copy(), 0.2, threads).tobytes() for threads in (1, 2, 5)}) == 1
 
 
+def test_the_result_is_clipped_not_what_it_is_made_of():
+    d = np.random.default_rng(4).normal(0, 1, (70, 90)).astype(np.float32)
+    free = polished(d.copy(), 0.2, 2)
+    assert free.min() < -0.5 and free.max() > 0.75
+    expected = free.clip(np.float32(-0.5), np.float32(0.75))
+    np.testing.assert_array_equal(polished(d.copy(), 0.2, 2, (-0.5, 0.75)), expected)
+
+
 def test_small_steps_go_and_depth_edges_stay():
     x = np.arange(60)
     small, large = (np.tile(np.where(x < 30, 0, step), (20, 1)).astype(np.float32) for step in (0.04, 4))
@@ -44,7 +52,7 @@ def test_the_kernel_refuses_nonsense():
     d = np.zeros((4, 5), np.float32)
     for out, eps in ((np.zeros((5, 4), np.float32), 1.0), (np.zeros_like(d), 0.0)):
         with pytest.raises(ValueError, match=r"out must|eps must"):
-            _core.polish(d, out, eps=eps, threads=1)
+            _core.polish(d, out, eps=eps, low=-1, high=1, threads=1)
 
 
 def test_a_thin_thing_keeps_its_height():

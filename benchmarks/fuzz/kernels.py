@@ -318,7 +318,6 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
     "weigh_offsets": lambda r: (
         _maps("A", "d", farthest=(1, 3))(r) | {"vertex": r.map(dtype=np.uint16)} | _sampled(r, "weight", "apart")
     ),
-    "clip": _maps("d", "out", low=(-3, 0), high=(0, 3)),
     "fill_untextured": lambda r: {"sigma": r.map(), "textured": r.mask(), "value": r.real(1, 9)},
     "confidence_of": lambda r: {"sigma": r.map(), "textured": r.mask(), "confidence": r.map(), "sure": r.real(0.5, 1)},
     "limit": lambda r: (
@@ -343,7 +342,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         r, luma=r.real(4, 8), chroma=r.real(4, 8), xy=r.random.choice((1, 8, 4096)), lam=r.real(0, 1), iterations=9
     ),
     "weighted_median": lambda r: _filter(r, radius=r.random.choice((1, 3, 255)), sigma=r.real(1, 20)),
-    "polish": _maps("d", "out", eps=(0.01, 1)),
+    "polish": _maps("d", "out", eps=(0.01, 1), low=(-3, 0), high=(0, 3)),
     "blank_parts": _blank_parts,
     "remove_speckles": lambda r: {"d": r.map(), "size": r.random.choice((0, 1, 20)), "step": r.real(0, 1)},
     "fill_holes": _maps("d"),

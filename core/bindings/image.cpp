@@ -184,13 +184,6 @@ void weigh_offsets(Map A, Halves vertex, Map d, Output weight, Output offset, in
                          (int)A.shape(1), step, farthest, threads);
 }
 
-void clip(Map d, Output out, float low, float high, int threads) {
-  same_shape(d, out, "out must have the shape of d");
-  apart(d, out);
-  Released release;
-  dualpix::clip(d.data(), out.data(), d.size(), low, high, threads);
-}
-
 void fill_untextured(Output sigma, Mask textured, float value, int threads) {
   same_shape(sigma, textured, "textured must have the shape of sigma");
   apart(sigma, textured);
@@ -273,7 +266,6 @@ void bind_image(nb::module_& m) {
         "step"_a, "farthest"_a, "threads"_a,
         "At every step-th pixel: weight = A, 0 where vertex, a half float, is minus infinity;\n"
         "apart = weight * (vertex - d), which is clipped to -farthest..farthest.");
-  m.def("clip", clip, as_is("d"), as_is("out"), "low"_a, "high"_a, "threads"_a, "out = d, clipped to low..high.");
   m.def("fill_untextured", fill_untextured, as_is("sigma"), as_is("textured"), "value"_a, "threads"_a,
         "In place: sigma = value where textured is 0.");
   m.def("confidence_of", confidence_of, as_is("sigma"), as_is("textured"), as_is("confidence"), "sure"_a, "threads"_a,

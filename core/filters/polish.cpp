@@ -71,7 +71,7 @@ DUALPIX_CLONES void fit_row(const float* d, int h, int w, int y, float zero, flo
 }
 
 DUALPIX_CLONES void apply_row(Fits& fits, int first, int last, const float* d, float zero, const float* inverse,
-                              float* sums, float* out) {
+                              float* sums, float* out, float low, float high) {
   const int w = fits.w;
   float *sum = sums, *sum_b = sums + w, *a = sums + 2 * w, *b = sums + 3 * w;
   std::fill(sum, sum + 2 * w, 0.0f);
@@ -82,12 +82,15 @@ DUALPIX_CLONES void apply_row(Fits& fits, int first, int last, const float* d, f
   sum_across(sum, a, w);
   sum_across(sum_b, b, w);
   const float rows = 1.0f / (float)(last - first + 1);
-  for (int x = 0; x < w; ++x) out[x] = rows * inverse[x] * (a[x] * (d[x] - zero) + b[x]) + zero;
+  for (int x = 0; x < w; ++x) {
+    const float v = rows * inverse[x] * (a[x] * (d[x] - zero) + b[x]) + zero;
+    out[x] = std::min(std::max(v, low), high);
+  }
 }
 
 }  // namespace
 
-void polish(const float* d, float* out, int h, int w, float eps, int threads) {
+void polish(const float* d, float* out, int h, int w, float eps, float low, float high, int threads) {
   parallel_for((h + kRows - 1) / kRows, threads, [&] { return Scratch(w); }, [&](int block, Scratch& s) {
     const int y0 = block * kRows, y1 = std::min(y0 + kRows, h);
     const float zero = d[(size_t)y0 * w + w / 2], *inverse = s.inverse.data();
@@ -96,7 +99,8 @@ void polish(const float* d, float* out, int h, int w, float eps, int threads) {
       const int first = std::max(y - kRadius, 0), last = std::min(y + kRadius, h - 1);
       for (; fitted <= last; ++fitted)
         fit_row(d, h, w, fitted, zero, eps, inverse, s.sums.data(), s.fits.a(fitted), s.fits.b(fitted));
-      apply_row(s.fits, first, last, d + (size_t)y * w, zero, inverse, s.sums.data(), out + (size_t)y * w);
+      apply_row(s.fits, first, last, d + (size_t)y * w, zero, inverse, s.sums.data(), out + (size_t)y * w,
+                low, high);
     }
   });
 }

@@ -148,10 +148,6 @@ void limit(float* d, float* confidence, float* sigma, size_t n, float low, float
   });
 }
 
-void clip(const float* d, float* out, size_t n, float low, float high, int threads) {
-  parallel_pixels(n, threads, [&](size_t at, int m) { clip_part(d + at, out + at, m, low, high); });
-}
-
 double mean(const float* values, size_t n, int threads) {
   constexpr size_t kPart = 1 << 16;
   std::vector<double> sums((n + kPart - 1) / kPart);

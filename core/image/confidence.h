@@ -39,9 +39,6 @@ void confidence_of(const float* sigma, const unsigned char* textured, float* con
 // sigma may be null.
 void limit(float* d, float* confidence, float* sigma, size_t n, float low, float high, float beyond, int threads);
 
-// out = d, clipped to low..high.
-void clip(const float* d, float* out, size_t n, float low, float high, int threads);
-
 // The mean of n values. It does not depend on the number of threads.
 double mean(const float* values, size_t n, int threads);
 

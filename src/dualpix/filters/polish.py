@@ -8,6 +8,7 @@ from ..types import Map, copy_of, empty_like, halved
 SCALES = 3  # the windows are 5, 10 and 20 px wide
 WINDOWS, PYRAMID = 4, 3  # px of a scale around a pixel: two windows of the filter, and what halving and doubling add
 LEAST = 1e-6  # px; a smaller step changes nothing
+ANY = -math.inf, math.inf
 
 
 def reach(scales: int = SCALES) -> int:
@@ -15,19 +16,20 @@ def reach(scales: int = SCALES) -> int:
     return WINDOWS + (PYRAMID + 2 * reach(scales - 1) if scales > 1 else 0)
 
 
-def polished(d: Map, step: float, threads: int, scales: int = SCALES) -> Map:
+def polished(d: Map, step: float, threads: int, limits: tuple[float, float] = ANY, scales: int = SCALES) -> Map:
     """The map, smoothed where it varies by less than `step` px within 5x5 pixels, and by less in larger windows.
 
     It is the guided filter of He, Sun and Tang (2010) with the map as its own guide, ``eps = step^2`` and the share
     ``a = v^2 / (v^2 + eps^2)`` of the variance v instead of ``v / (v + eps)``, which flattens thin things. Before that,
     what it changes in the halved map, with a third of the eps, is added. So depth edges stay sharp; the stairs and
-    streaks that paths leave on slanted surfaces go. The map d is used up.
+    streaks that paths leave on slanted surfaces go. The result is clipped to the limits. The map d is used up.
     """
     if scales > 1:
         half = halved(d, threads)
-        change = polished(copy_of(half), step / math.sqrt(3), threads, scales - 1)
+        change = polished(copy_of(half), step / math.sqrt(3), threads, scales=scales - 1)
         change -= half
         _core.pyramid_up(change, d, add=True, threads=threads)
     out = empty_like(d)
-    _core.polish(d, out, eps=max(step, LEAST) ** 2, threads=threads)
+    low, high = limits
+    _core.polish(d, out, eps=max(step, LEAST) ** 2, low=low, high=high, threads=threads)
     return out

@@ -94,13 +94,12 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     good &= surrounded(part, steps, beyond, parts)
     rest = spread_out(contours, apart, on_plane & good[contours.part], d.shape, threads)
     change = np.zeros_like(d)
-    is_good = good[part]  # never of part 0, which is none
-    inside = is_good & (steps == 0)
-    change[inside] = fill(planes, part, rest, inside) - d[inside]
+    # part 0 is none, and never good
+    at = np.flatnonzero(good[part] & (steps <= INSIDE))
+    fill = planes.at(part.ravel()[at], *divmod(at, d.shape[1])).astype(np.float32) + rest.ravel()[at] - d.ravel()[at]
     # on the way to contours of the plane, nothing may lie behind it
-    on_the_way = is_good & (steps > 0) & (steps <= INSIDE)
-    on_the_way &= share_around(contours, on_plane, d.shape, threads) >= ALL
-    change[on_the_way] = np.maximum(fill(planes, part, rest, on_the_way) - d[on_the_way], 0)
+    may_come_nearer = share_around(contours, on_plane, d.shape, threads).ravel()[at] >= ALL
+    change.ravel()[at] = np.where(steps.ravel()[at] == 0, fill, np.maximum(fill, 0) * may_come_nearer)
     return change if change.any() else None
 
 
@@ -113,10 +112,12 @@ def surrounded(part: Numbers, steps: Mask, beyond: Flags, parts: int) -> Flags:
 
 
 def seen_beyond(part: Numbers, beyond: Flags, contour: Map) -> Contours:
-    """The samples that lie beyond a contour, some of them if there are many."""
+    """The samples that lie beyond a contour, some of them if there are many, by part."""
     y, x = np.nonzero(beyond)
     step = max(1, y.size // LOOKED_AT)
     y, x = y[::step], x[::step]
+    order = np.argsort(part[y, x], kind="stable")
+    y, x = y[order], x[order]
     return Contours(part[y, x], y.astype(np.float64), x.astype(np.float64), contour[y, x].astype(np.float64))
 
 
@@ -129,48 +130,57 @@ class Planes:
 
     def __init__(self, contours: Contours, parts: int, r: float) -> None:
         part, y, x, d = contours
-        count = np.maximum(np.bincount(part, minlength=parts + 1), 1)
-        self.middle = [np.bincount(part, at, parts + 1) / count for at in (y, x)]
-        around = (y - self.middle[0][part]) ** 2 + (x - self.middle[1][part]) ** 2
-        self.extent = np.sqrt(np.bincount(part, around, parts + 1) / count) + 1
-        # the coefficients p of d = p . (1, v, u)
-        self.p = np.zeros((parts + 1, 3))
-        start, low, high = ranked(part, d, count, (FARTHER, 0.1, 0.9))
-        self.p[:, 0] = start
-        X = self._places(part, y, x)
+        total = Totals(part)
+        count = total.of(np.ones_like(d))
+        middle = [total.of(at) / count for at in (y, x)]
+        v, u = (at - total.each(mean) for at, mean in zip((y, x), middle, strict=True))
+        extent = np.sqrt(total.of(v * v + u * u) / count) + 1
+        X = np.stack([np.ones_like(d), v / total.each(extent), u / total.each(extent)])
+        # what the sums below are made of: X X^T and X d
+        XX, Xd = (X[:, None] * X).reshape(9, -1), X * d
+        start, low, high = total.ranked(d, (FARTHER, 0.1, 0.9))
+        # the coefficients p of d = p . X
+        p = np.stack([start, np.zeros_like(start), np.zeros_like(start)])
         for i in range(ROUNDS):
-            e = d - (X * self.p[part].T).sum(axis=0)
-            R = np.maximum(np.where(e > 0, r, 2 * r), (high - low)[part] * 0.5**i)
+            e = d - (X * total.each(p)).sum(axis=0)
+            R = np.maximum(np.where(e > 0, r, 2 * r), total.each(high - low) * 0.5**i)
             g = (1 + (e / R) ** 2) ** -2
             # (sum g X X^T + FLAT sum g diag(0, 1, 1)) p = sum g X d
-            M = np.array([[np.bincount(part, g * a * b, parts + 1) for a in X] for b in X]).transpose(2, 0, 1)
+            M = total.of(g * XX).T.reshape(-1, 3, 3)
             M += np.diag([0, FLAT, FLAT]) * M[:, :1, :1] + 1e-12 * np.eye(3)
-            b = np.array([np.bincount(part, g * a * d, parts + 1) for a in X]).T
-            self.p = np.linalg.solve(M, b[..., None])[..., 0]
+            p = np.linalg.solve(M, total.of(g * Xd).T[..., None])[..., 0].T
+        # d = q . (1, y, x)
+        slopes = p[1:] / extent
+        self.q = np.zeros((3, parts + 1))
+        self.q[:, total.parts] = p[0] - (slopes * middle).sum(axis=0), *slopes
 
     def at(self, part: Numbers, y: npt.NDArray[Any], x: npt.NDArray[Any]) -> Doubles:
         """The disparities at samples of parts, px."""
-        d: Doubles = (self._places(part, y, x) * self.p[part].T).sum(axis=0)
+        c, by, bx = self.q[:, part]
+        d: Doubles = c + by * y + bx * x
         return d
 
-    def _places(self, part: Numbers, y: npt.NDArray[Any], x: npt.NDArray[Any]) -> Doubles:
-        """Rows 1, v, u: the place of each sample, relative to the middle and the extent of the contours of its part."""
-        v, u = ((at - middle[part]) / self.extent[part] for at, middle in zip((y, x), self.middle, strict=True))
-        return np.stack([np.ones_like(v), v, u])
 
+class Totals:
+    """Sums of values by part. The parts are in ascending order."""
 
-def ranked(part: Numbers, d: Doubles, count: npt.NDArray[Any], q: Sequence[float]) -> list[Any]:
-    """The quantiles q of the values of every part."""
-    ordered = d[np.lexsort((d, part))]
-    first = np.searchsorted(np.sort(part), np.arange(len(count)))
-    return [ordered[np.minimum(first + (share * (count - 1)).astype(np.int64), len(d) - 1)] for share in q]
+    def __init__(self, part: Numbers) -> None:
+        self.parts, self.first, self.count = np.unique(part, return_index=True, return_counts=True)
+        self._which = np.repeat(np.arange(len(self.parts)), self.count)
 
+    def of(self, values: Doubles) -> Doubles:
+        """The sum of the values of every part, along the last axis."""
+        sums: Doubles = np.add.reduceat(values, self.first, axis=-1)
+        return sums
 
-def fill(planes: Planes, part: Numbers, rest: Map, where: Flags) -> Map:
-    """The disparities of some samples: the plane of their part, and how far the contours nearby lie from it."""
-    y, x = np.nonzero(where)
-    d: Map = planes.at(part[y, x], y, x).astype(np.float32) + rest[y, x]
-    return d
+    def each(self, values: Doubles) -> Doubles:
+        """The value of the part that each sample belongs to, along the last axis."""
+        return values[..., self._which]
+
+    def ranked(self, values: Doubles, q: Sequence[float]) -> list[Doubles]:
+        """The quantiles q of the values of every part."""
+        ordered = values[np.lexsort((values, self._which))]
+        return [ordered[self.first + (share * (self.count - 1)).astype(np.int64)] for share in q]
 
 
 def in_cells(contours: Contours, values: npt.NDArray[Any], shape: tuple[int, ...]) -> Doubles:

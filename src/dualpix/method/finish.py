@@ -95,8 +95,7 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     low, high = belief.limits
     _core.limit(d, confidence, sigma, low=low, high=high, beyond=OUTSIDE, threads=run.threads)
     if step := polish_step(plan.params.smoothing):
-        # in place: the belief holds the map, too
-        _core.clip(polished(d, step, run.threads), d, low, high, run.threads)
+        d = polished(d, step, run.threads, (low, high))
     return Maps(d, confidence, sigma, agreed)
 
 
