@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "aggregate/weights.h"
+#include "common/aligned.h"
 #include "common/half.h"
 #include "common/paths.h"
 
@@ -11,8 +12,9 @@ namespace dualpix {
 
 namespace {
 
+template <class V>
 struct Parabola {
-  vfloat A, B;
+  V A, B;
 };
 
 // Least tau, px: 1 / tau^2 must not overflow.
@@ -72,33 +74,39 @@ struct Kind {
 // The penalty of a step between p and q, N / D = P w / (1 + (d_p - d_q)^2 / tau^2)^2. For exact messages N is the code of
 // w alone, and D has the factor: D = (unit + (root d_p - root d_q)^2)^2 with unit^2 = 1 / (P kCodeScale) and
 // root^2 = unit / tau^2. That saves operations.
+template <class V>
 struct Penalty {
-  vfloat N, D;
+  V N, D;
 };
 
 // dp, dq: disparities times root.
-template <class K>
-DUALPIX_INLINE Penalty penalty(const Coupling& c, vfloat code, vfloat dp, vfloat dq) {
-  if (K::messages != Messages::exact) return {c.P_of_code * code, splat(1.0f)};
-  const vfloat jump = dp - dq, r = K::robust ? jump * jump + c.unit : splat(c.unit);
+template <class K, class V>
+DUALPIX_INLINE Penalty<V> penalty(const Coupling& c, V code, V dp, V dq) {
+  if (K::messages != Messages::exact) return {c.P_of_code * code, V{} + 1.0f};
+  const V jump = dp - dq, r = K::robust ? jump * jump + c.unit : V{} + c.unit;
   return {code, r * r};
 }
 
 // The weight of a pixel's evidence, g = 1 / (1 + (max(v - d, 0) / r)^2), for a match with vertex v and the disparity d
 // of the previous pass. Windows make near objects look larger, so a match that is too near is suspect, and one that is
 // too far is not.
-DUALPIX_INLINE vfloat one_sided_weight(const Coupling& c, vfloat v, vfloat d) {
-  const vfloat t = min(max(v - d, splat(c.zero)) * c.inverse_r, splat(c.most_suspect));
+template <class V>
+DUALPIX_INLINE V one_sided_weight(const Coupling& c, V v, V d) {
+  const V t = min(max(v - d, V{} + c.zero) * c.inverse_r, V{} + c.most_suspect);
   return 1.0f / (t * t + 1.0f);
 }
 
 // -B / (2 A), 0 where A is 0. For the sums over all paths this is equation 5 of the paper, the disparity.
-DUALPIX_INLINE vfloat vertex(Parabola p) { return select(p.A > 0, -0.5f * p.B / p.A, vfloat{}); }
+template <class V>
+DUALPIX_INLINE V vertex(Parabola<V> p) {
+  return select(p.A > 0, -0.5f * p.B / p.A, V{});
+}
 
 // A and B, 0 where they are next to nothing.
-DUALPIX_INLINE Parabola known(Parabola p) {
-  const vint something = p.A > kNothing;
-  return {select(something, p.A, vfloat{}), select(something, p.B, vfloat{})};
+template <class V>
+DUALPIX_INLINE Parabola<V> known(Parabola<V> p) {
+  const auto something = p.A > kNothing;
+  return {select(something, p.A, V{}), select(something, p.B, V{})};
 }
 
 // The message from q, the previous pixel on the path, to p: the second term of equation 4 of the paper, or the exact
@@ -106,31 +114,31 @@ DUALPIX_INLINE Parabola known(Parabola p) {
 //   exact:  A_q P w / (A_q + P w), from min over d' of A_q (d' - m_q)^2 + P w (d - d')^2
 //   paper:  P w min(max(A_q, 0), 1), which is P_adapt with A_q kept within 0 and 1;
 //           computed with min(A, 1) / A = 1 / max(A, 1), to avoid small divisors
-template <class K>
-DUALPIX_INLINE Parabola message(const Coupling& c, Parabola q, Penalty Pw) {
+template <class K, class V>
+DUALPIX_INLINE Parabola<V> message(const Coupling& c, Parabola<V> q, Penalty<V> Pw) {
   if (K::messages == Messages::exact) {
     // If the sum is 0, so is N. If it is no number, D is infinite, and q.A and q.B are 0.
-    const vfloat ratio = Pw.N / max(Pw.D * q.A + Pw.N, splat(c.least_normal));
+    const V ratio = Pw.N / max(Pw.D * q.A + Pw.N, V{} + c.least_normal);
     return {ratio * q.A, ratio * q.B};
   }
-  const vfloat ratio = Pw.N / max(q.A, splat(c.one));
-  return known({ratio * q.A, ratio * q.B});
+  const V ratio = Pw.N / max(q.A, V{} + c.one);
+  return known<V>({ratio * q.A, ratio * q.B});
 }
 
 // The message by the published rules (appendix F) for jumps of |vertex_p - vertex_q|.
-template <class K>
-DUALPIX_INLINE Parabola message_over_jump(const Coupling& c, Parabola p, Parabola q, Penalty Pw) {
-  const vfloat jump = vertex(p) - vertex(q), j = max(jump, -jump);
-  const Parabola step = message<K>(c, q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
-  const vint far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N >= kEdge * c.P);
-  const vfloat none = {};
+template <class K, class V>
+DUALPIX_INLINE Parabola<V> message_over_jump(const Coupling& c, Parabola<V> p, Parabola<V> q, Penalty<V> Pw) {
+  const V jump = vertex(p) - vertex(q), j = max(jump, -jump);
+  const Parabola<V> step = message<K>(c, q, {select(j < kNear, Pw.N, c.jump_ratio * Pw.N), Pw.D});
+  const auto far = j >= c.farthest, taken = (q.A > kSurer * p.A) & (Pw.N >= kEdge * c.P);
+  const V none = {};
   return {select(far, select(taken, q.A - p.A, none), step.A), select(far, select(taken, q.B - p.B, none), step.B)};
 }
 
 // p receives the message of q. q becomes p plus the message, the left side of equation 4, for the next pixel.
-template <class K>
-DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Parabola& q) {
-  const Parabola m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(c, q, Pw);
+template <class K, class V>
+DUALPIX_INLINE Parabola<V> hear(const Coupling& c, Parabola<V> local, Penalty<V> Pw, Parabola<V>& q) {
+  const Parabola<V> m = K::messages == Messages::jumps ? message_over_jump<K>(c, local, q, Pw) : message<K>(c, q, Pw);
   q = {local.A + m.A, local.B + m.B};
   return m;
 }
@@ -138,7 +146,7 @@ DUALPIX_INLINE Parabola hear(const Coupling& c, Parabola local, Penalty Pw, Para
 DUALPIX_CLONES void vertices(const float* A, const float* B, float* d, int count) {
   for (int x = 0; x < count; x += kLanes) {
     const int n = std::min(count - x, kLanes);
-    store(d + x, vertex({load(A + x, n), load(B + x, n)}), n);
+    store(d + x, vertex<vfloat>({load(A + x, n), load(B + x, n)}), n);
   }
 }
 
@@ -171,12 +179,12 @@ struct Image {
 };
 
 // The evidence of m pixels at x.
-template <class K>
-DUALPIX_INLINE Parabola evidence(const Coupling& c, const Maps& maps, ptrdiff_t x, int m) {
-  Parabola p = {load(maps.alpha + x, m), load(maps.beta + x, m)};
+template <class K, class V>
+DUALPIX_INLINE Parabola<V> evidence(const Coupling& c, const Maps& maps, ptrdiff_t x, int m) {
+  Parabola<V> p = {load_part<V>(maps.alpha + x, m), load_part<V>(maps.beta + x, m)};
   if (K::messages == Messages::exact) p = known(p);
   if (K::one_sided) {
-    const vfloat g = one_sided_weight(c, load_halves(maps.vertex + x, m), load(maps.d + x, m));
+    const V g = one_sided_weight(c, load_halves<V>(maps.vertex + x, m), load_part<V>(maps.d + x, m));
     p.A *= g, p.B *= g;
   }
   return p;
@@ -194,41 +202,44 @@ class RowBlock {
   float* at(int x, Field field) { return data_.data() + (size_t)x * kStride + field * kLanes; }
 
  private:
-  std::vector<float> data_;
+  Aligned<float> data_;
 };
 
 // The penalty of the steps into m pixels at x >= 0 from the pixels to their left, as one number, N / D.
 template <class K>
 DUALPIX_INLINE vfloat penalty_along(const Coupling& c, const Weight* weights, const float* d, int x, int m, int w) {
-  const vfloat code = load_weights(weights + x, m);
+  const vfloat code = load_weights<vfloat>(weights + x, m);
   if (!K::robust) return c.P_of_code * code;
-  const Penalty step = penalty<K>(c, code, c.root * load(d + x, m), c.root * load_beside(d, x - 1, w));
+  const Penalty<vfloat> step = penalty<K>(c, code, c.root * load(d + x, m), c.root * load_beside<vfloat>(d, x - 1, w));
   return step.N / step.D;
 }
 
 // The pixel at x receives the message of the pixel at q. `first`: no other direction has written A, B of x yet.
 template <class K, bool first>
-DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola& heard) {
-  const Parabola own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
-  const Penalty step = {load(block.at(q < x ? x : q, RowBlock::kPenalty)), splat(1.0f)};
-  const Parabola m = hear<K>(c, own, step, heard);
+DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float local, Parabola<vfloat>& heard) {
+  const Parabola<vfloat> own = {load(block.at(x, RowBlock::kAlpha)), load(block.at(x, RowBlock::kBeta))};
+  const Penalty<vfloat> step = {load(block.at(q < x ? x : q, RowBlock::kPenalty)), splat(1.0f)};
+  const Parabola<vfloat> m = hear<K>(c, own, step, heard);
   float *A = block.at(x, RowBlock::kA), *B = block.at(x, RowBlock::kB);
   store(A, (first ? local * own.A : load(A)) + m.A);
   store(B, (first ? local * own.B : load(B)) + m.B);
 }
 
 // Asks for what the block of rows `rows` further reads, and for what this block writes. The walk waits for divisions
-// and has time for it. Step i takes row i % kLanes, and 2 kLanes columns for each kLanes steps: half of the steps along a
-// row ask for all of it.
+// and has time for it, but the memory takes few requests at a time, so all steps along a row ask for as much. Two steps
+// ask for a line of the cache of one row.
 template <class K>
-DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int rows, int i) {
-  const int lane = i % kLanes, x = i / kLanes * 2 * kLanes;
+DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int rows, int step) {
+  const int lane = step / 2 % kLanes, x = step / (2 * kLanes) * (2 * kLanes);
   const ptrdiff_t here = (ptrdiff_t)lane * w + x, next = here + (ptrdiff_t)rows * w;
-  __builtin_prefetch(maps.A + here, 1, 2), __builtin_prefetch(maps.B + here, 1, 2);
-  __builtin_prefetch(maps.alpha + next, 0, 2), __builtin_prefetch(maps.beta + next, 0, 2);
-  if (K::robust) __builtin_prefetch(maps.d + next, 0, 2);
-  if (K::one_sided) __builtin_prefetch(maps.vertex + next, 0, 2);
-  __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + rows) * edges * w + x, 0, 2);
+  if (step & 1) {
+    __builtin_prefetch(maps.A + here, 1, 2), __builtin_prefetch(maps.alpha + next, 0, 2);
+    if (K::robust) __builtin_prefetch(maps.d + next, 0, 2);
+  } else {
+    __builtin_prefetch(maps.B + here, 1, 2), __builtin_prefetch(maps.beta + next, 0, 2);
+    if (K::one_sided) __builtin_prefetch(maps.vertex + next, 0, 2);
+    __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + rows) * edges * w + x, 0, 2);
+  }
 }
 
 // Both directions along n rows from y on at once, from both ends: A, B = local * (alpha, beta) + the messages.
@@ -239,14 +250,14 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, int next, const 
   const int w = image.w, stride = RowBlock::kStride;
   const size_t between = (size_t)image.edges * w;
   gather_two([&](int i, int x, int m, vfloat& alpha, vfloat& beta) __attribute__((always_inline)) {
-    const Parabola own = evidence<K>(c, maps, (ptrdiff_t)i * w + x, m);
+    const Parabola<vfloat> own = evidence<K, vfloat>(c, maps, (ptrdiff_t)i * w + x, m);
     alpha = own.A, beta = own.B;
   }, w, n, block.at(0, RowBlock::kAlpha), block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
     const float* d = K::robust ? maps.d + (ptrdiff_t)i * w : nullptr;
     return penalty_along<K>(c, maps.weights + i * between, d, x, m, w);
   }, w, n, block.at(0, RowBlock::kPenalty), stride);
-  Parabola right = {}, left = {};
+  Parabola<vfloat> right = {}, left = {};
   const int half = w / 2;
   for (int i = 0; i < half; ++i) {
     if (next) fetch_block<K>(maps, image.edges, w, next, i);
@@ -258,6 +269,7 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, int next, const 
     walk<K, false>(c, block, half, half + 1, local, left);
   }
   for (int i = half + w % 2; i < w; ++i) {
+    if (next) fetch_block<K>(maps, image.edges, w, next, i);
     walk<K, false>(c, block, i, i - 1, local, right);
     walk<K, false>(c, block, w - 1 - i, w - i, local, left);
   }
@@ -307,62 +319,64 @@ struct Row {
   bool kept;                     // whether the sums are kept, or the minimizer alone
 };
 
-// Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one. Two
-// vectors lie in a line of the cache, or four of 16 bits, or eight of 8 bits.
+// Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one. One vector
+// lies in a line of the cache, or two of 16 bits, or four of 8 bits.
 template <class K>
 DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
-  if (x & kLanes) return;
   for (const float* map : {maps.alpha, maps.beta, (const float*)maps.A, (const float*)maps.B})
     __builtin_prefetch(map + x + row.next);
   if (K::robust) __builtin_prefetch(maps.d + x + row.next);
-  if (K::one_sided && !(x & 2 * kLanes)) __builtin_prefetch(maps.vertex + x + row.next);
-  if (x & 6 * kLanes) return;
+  if (K::one_sided && !(x & kWide)) __builtin_prefetch(maps.vertex + x + row.next);
+  if (x & 3 * kWide) return;
   for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
 }
 
 // Writes the results of m pixels at x, from the sums over all paths.
-template <class K>
-DUALPIX_INLINE void finish(const Coupling& c, const Maps& maps, bool kept, Parabola sum, int x, int m) {
+template <class K, class V>
+DUALPIX_INLINE void finish(const Coupling& c, const Maps& maps, bool kept, Parabola<V> sum, int x, int m) {
   if (K::messages == Messages::exact) sum = known(sum);
   if (kept) {
-    store(maps.A + x, c.scale * sum.A, m);
-    store(maps.B + x, c.scale * sum.B, m);
+    store_part(maps.A + x, c.scale * sum.A, m);
+    store_part(maps.B + x, c.scale * sum.B, m);
   }
-  if (maps.d) store(maps.d + x, vertex(sum), m);
+  if (maps.d) store_part(maps.d + x, vertex(sum), m);
 }
 
 // m pixels at x.
-template <class K>
+template <class K, class V>
 DUALPIX_INLINE void walk_vector(const Coupling& c, const Maps& maps, const Row& row, int x, int m) {
-  const Parabola own = evidence<K>(c, maps, x, m);
-  const vfloat dp = K::robust ? c.root * load(maps.d + x, m) : vfloat{};
-  if (K::robust) store(row.d + x, dp, m);
-  Parabola sum = {load(maps.A + x, m), load(maps.B + x, m)};
+  const Parabola<V> own = evidence<K, V>(c, maps, x, m);
+  const V dp = K::robust ? c.root * load_part<V>(maps.d + x, m) : V{};
+  if (K::robust) store_part(row.d + x, dp, m);
+  Parabola<V> sum = {load_part<V>(maps.A + x, m), load_part<V>(maps.B + x, m)};
 #pragma GCC unroll 3
   for (int k = 0; k < K::paths; ++k) {
-    const vfloat dq = K::robust ? load(row.d_before + x - kSteps[k]) : vfloat{};
-    const Penalty step = penalty<K>(c, load_weights(row.weights[k] + x, m), dp, dq);
-    Parabola p = {load(row.A[k] + x), load(row.B[k] + x)};
-    const Parabola heard = hear<K>(c, own, step, p);
-    store(row.A[k] + x, p.A, m);
-    store(row.B[k] + x, p.B, m);
+    const V dq = K::robust ? load_as<V>(row.d_before + x - kSteps[k]) : V{};
+    const Penalty<V> step = penalty<K>(c, load_weights<V>(row.weights[k] + x, m), dp, dq);
+    Parabola<V> p = {load_as<V>(row.A[k] + x), load_as<V>(row.B[k] + x)};
+    const Parabola<V> heard = hear<K>(c, own, step, p);
+    store_part(row.A[k] + x, p.A, m);
+    store_part(row.B[k] + x, p.B, m);
     sum.A += heard.A;
     sum.B += heard.B;
   }
   if (row.second) return finish<K>(c, maps, row.kept, sum, x, m);
-  store(maps.A + x, sum.A, m);
-  store(maps.B + x, sum.B, m);
+  store_part(maps.A + x, sum.A, m);
+  store_part(maps.B + x, sum.B, m);
 }
 
 // c, maps and row are passed by value: the compiler then knows that no store changes them.
 template <class K>
 DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end) {
   int x = begin;
-  for (; x + kLanes <= end; x += kLanes) {
+  for (; x + kWide <= end; x += kWide) {
     fetch_next<K>(maps, row, x);
-    walk_vector<K>(c, maps, row, x, kLanes);
+    walk_vector<K, vwide>(c, maps, row, x, kWide);
   }
-  if (x < end) walk_vector<K>(c, maps, row, x, end - x);
+  for (; x < end; x += kLanes) {
+    fetch_next<K>(maps, row, x);
+    walk_vector<K, vfloat>(c, maps, row, x, std::min(end - x, kLanes));
+  }
 }
 
 DUALPIX_CLONES void sweep_row(const Coupling& c, const Maps& maps, const Row& row, int edges, int begin, int end) {

@@ -10,13 +10,13 @@ constexpr float kLeast = 4 / kCodeUnit;  // 2^-30
 
 constexpr float kNoSpread = 1e-30f;  // least divisor of a share
 
-typedef Weight vcode __attribute__((vector_size(sizeof(Weight) * kLanes)));
+typedef Weight vcode __attribute__((vector_size(sizeof(Weight) * kWide)));
 
-DUALPIX_INLINE void store_weights(Weight* p, vfloat w, int n) {
+DUALPIX_INLINE void store_weights(Weight* p, vwide w, int n) {
   // The exponent of a float begins at bit 23.
-  const vint rounded = (vint)((vuint)w - ((uint32_t)kCodeShift << 23) + (1u << (kDropped - 1)));
-  const vcode code = __builtin_convertvector((w < kLeast ? vint{} : rounded) >> kDropped, vcode);
-  if (n == kLanes)
+  const vwideint rounded = (vwideint)((vwideuint)w - ((uint32_t)kCodeShift << 23) + (1u << (kDropped - 1)));
+  const vcode code = __builtin_convertvector((w < kLeast ? vwideint{} : rounded) >> kDropped, vcode);
+  if (n == kWide)
     __builtin_memcpy(p, &code, sizeof code);
   else
     for (int i = 0; i < n; ++i) p[i] = code[i];
@@ -26,10 +26,11 @@ DUALPIX_INLINE void store_weights(Weight* p, vfloat w, int n) {
 template <int edges>
 DUALPIX_INLINE void weigh(const float* row, const float* above, const float* share, Weight* weights, int x, int n, int w,
                           float minus_log2_e_over_sigma2) {
-  const vfloat Ip = load(row + x, n), exponent = load(share + x, n) * minus_log2_e_over_sigma2;
+  const vwide Ip = load_part<vwide>(row + x, n), exponent = load_part<vwide>(share + x, n) * minus_log2_e_over_sigma2;
 #pragma GCC unroll 4
   for (int k = 0; k < edges; ++k) {
-    const vfloat contrast = Ip - (k ? load_beside(above, x - kSteps[k - 1], w) : load_beside(row, x - 1, w));
+    const vwide beside = k ? load_beside<vwide>(above, x - kSteps[k - 1], w) : load_beside<vwide>(row, x - 1, w);
+    const vwide contrast = Ip - beside;
     store_weights(weights + (size_t)k * w + x, exp2(contrast * contrast * exponent), n);
   }
 }
@@ -40,8 +41,8 @@ DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float*
                               float sigma) {
   const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
   int x = 0;
-  for (; x + kLanes <= w; x += kLanes)
-    weigh<edges>(row, above, share, weights, x, kLanes, w, minus_log2_e_over_sigma2);
+  for (; x + kWide <= w; x += kWide)
+    weigh<edges>(row, above, share, weights, x, kWide, w, minus_log2_e_over_sigma2);
   if (x < w) weigh<edges>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
 }
 

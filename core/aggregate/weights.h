@@ -25,14 +25,17 @@ constexpr int kCodeShift = 96;                         // the binary logarithm o
 constexpr float kCodeScale = 18446744073709551616.0f;  // 2^64: what remains of it in the kernels
 constexpr float kCodeUnit = 4294967296.0f;             // 2^(96 - 64)
 
-// Returns w / kCodeScale. GCC makes one instruction of this loop, and five of a conversion of the vector.
-DUALPIX_INLINE vfloat load_weights(const Weight* p, int n) {
-  vint code = {};
-  if (n == kLanes)
-    for (int i = 0; i < kLanes; ++i) code[i] = p[i];
+// Returns w / kCodeScale of the first n lanes of a vector, 1 <= n; the others are zero. GCC makes one instruction of the
+// loop over all lanes, and five of a conversion of the vector.
+template <class V>
+DUALPIX_INLINE V load_weights(const Weight* p, int n) {
+  constexpr int lanes = sizeof(V) / sizeof(float);
+  ints_of<V> code = {};
+  if (n == lanes)
+    for (int i = 0; i < lanes; ++i) code[i] = p[i];
   else
     for (int i = 0; i < n; ++i) code[i] = p[i];
-  return (vfloat)(code << kDropped) * kCodeUnit;
+  return (V)(code << kDropped) * kCodeUnit;
 }
 
 }  // namespace dualpix

@@ -36,14 +36,16 @@ DUALPIX_INLINE float float_of(uint16_t half) {
   return scaled * kHalfScale;
 }
 
-// The first n lanes, 1 <= n <= kLanes. The others are zero.
-DUALPIX_INLINE vfloat load_halves(const uint16_t* p, int n) {
-  vint wide = {};
-  if (n == kLanes)
-    for (int i = 0; i < kLanes; ++i) wide[i] = (int16_t)p[i];
+// The first n lanes of a vector, 1 <= n. The others are zero.
+template <class V>
+DUALPIX_INLINE V load_halves(const uint16_t* p, int n) {
+  constexpr int lanes = sizeof(V) / sizeof(float);
+  ints_of<V> wide = {};
+  if (n == lanes)
+    for (int i = 0; i < lanes; ++i) wide[i] = (int16_t)p[i];
   else
     for (int i = 0; i < n; ++i) wide[i] = (int16_t)p[i];
-  return (vfloat)((vuint)wide << kHalfShift & kHalfBits) * kHalfScale;
+  return (V)(wide << kHalfShift & (int32_t)kHalfBits) * kHalfScale;
 }
 
 }  // namespace dualpix

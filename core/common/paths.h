@@ -18,10 +18,12 @@ constexpr int kLeastVectors = 2 * kLanes, kMostVectors = 32 * kLanes;
 constexpr int kSteps[3] = {0, 1, -1};  // dx from row to row of the vertical and the two diagonal paths
 
 // The vector of pixels at x of a row of w pixels. Outside the image the outermost pixel is repeated.
-DUALPIX_INLINE vfloat load_beside(const float* row, int x, int w) {
-  if (x >= 0 && x + kLanes <= w) return load(row + x);
-  vfloat v = {};
-  for (int i = 0; i < kLanes; ++i) v[i] = row[std::min(std::max(x + i, 0), w - 1)];
+template <class V>
+DUALPIX_INLINE V load_beside(const float* row, int x, int w) {
+  constexpr int lanes = sizeof(V) / sizeof(float);
+  if (x >= 0 && x + lanes <= w) return load_as<V>(row + x);
+  V v = {};
+  for (int i = 0; i < lanes; ++i) v[i] = row[std::min(std::max(x + i, 0), w - 1)];
   return v;
 }
 

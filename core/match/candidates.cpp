@@ -40,11 +40,6 @@ struct Part {
   int x0, x1, y0, y1;
 };
 
-DUALPIX_INLINE bool any(vint mask) {
-  const vlong pairs = (vlong)mask;
-  return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) != 0;
-}
-
 // Offset of a minimum from its whole disparity, from the cost differences l and r to its two neighbours.
 DUALPIX_INLINE vfloat offset(vfloat l, vfloat r, Minimum minimum) {
   if (minimum == Minimum::whole) return vfloat{};

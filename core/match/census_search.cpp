@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kRows = 64;                // of a band; half as many in small images
 constexpr int kMostHalf = 2, kMostSide = 2 * kMostHalf + 1;
-constexpr int kWide = 4 * kBytes;        // columns of a tile and of the windows around it
-constexpr int kColumns = kWide - 2 * kMostHalf;  // of a tile
+constexpr int kSpan = 4 * kBytes;        // columns of a tile and of the windows around it
+constexpr int kColumns = kSpan - 2 * kMostHalf;  // of a tile
 constexpr int kBits = 24;                // of a census code
 constexpr int kBeyond = kBits * kMostSide * kMostSide + 1;  // a cost higher than all others
 static_assert(kBits * kMostSide <= 127, "the sum of a row of a window, and its change, must fit into a byte");
@@ -29,9 +29,9 @@ static_assert(kBeyond < kNoCost, "keys do not fit into 16 bits");
 constexpr int kCosts = kMostAtOnce + 2;  // of a pixel in a block: those of both neighbours, too
 constexpr int kTogether = 16;            // disparities whose bits are kept
 constexpr int kLine = 64;                // bytes that the cache holds together
-constexpr int kMargin = 2 * kShorts, kStride = kMargin + kWide;
-typedef uint8_t Bits[kWide + kBytes];
-typedef uint8_t Along[kWide];
+constexpr int kMargin = 2 * kShorts, kStride = kMargin + kSpan;
+typedef uint8_t Bits[kSpan + kBytes];
+typedef uint8_t Along[kSpan];
 typedef int16_t Keys[kStride];  // of a row of a tile, after a margin of kBeyondKey
 
 struct Part {
@@ -47,8 +47,8 @@ constexpr int kFirst = 1;  // the first of the first block: disparity 0 is no mi
 
 // The codes of some rows, in three planes of bytes. Zeros on both sides stand for the outside of the image.
 struct Codes {
-  Codes(int rows, int w) : stride(w + 2 * kWide), bytes((size_t)rows * 3 * stride) {}
-  uint8_t* row(int y, int plane) { return &bytes[(size_t)(3 * y + plane) * stride + kWide]; }
+  Codes(int rows, int w) : stride(w + 2 * kSpan), bytes((size_t)rows * 3 * stride) {}
+  uint8_t* row(int y, int plane) { return &bytes[(size_t)(3 * y + plane) * stride + kSpan]; }
   int stride;
   std::vector<uint8_t> bytes;
 };
@@ -57,7 +57,7 @@ struct Codes {
 // complete.
 struct Band {
   Band(const Search& o, int w)
-      : left(kRows + 2 * kMostHalf, w), right(kRows + 2 * kMostHalf, w), best((size_t)kRows * o.kept * kWide),
+      : left(kRows + 2 * kMostHalf, w), right(kRows + 2 * kMostHalf, w), best((size_t)kRows * o.kept * kSpan),
         right_cost((size_t)kRows * w) {}
   Codes left, right;
   alignas(kLine) Bits bits[kTogether] = {};       // different bits of a row of pixels
@@ -103,7 +103,7 @@ struct Line {
 // The different bits at the disparities number first .. first + n - 1.
 DUALPIX_INLINE void compare(const Line& line, int first, int n, Bits* bits) {
   int start[kTogether];
-  for (int i = 0; i < n; ++i) start[i] = std::min(std::max(line.start - first - i, -kWide), line.w);
+  for (int i = 0; i < n; ++i) start[i] = std::min(std::max(line.start - first - i, -kSpan), line.w);
   for (int x = 0; x < line.wide; x += kBytes) {
     vbyte left[3];
     for (int p = 0; p < 3; ++p) left[p] = load_as<vbyte>(line.left[p] + x);
@@ -123,7 +123,7 @@ DUALPIX_INLINE void compare(const Line& line, int first, int n, Bits* bits) {
 template <int H>
 DUALPIX_INLINE void move_down(const uint8_t* __restrict bits, int columns, uint8_t* __restrict along,
                               int16_t* __restrict key) {
-  for (int x = 0; x < kWide; ++x) {
+  for (int x = 0; x < kSpan; ++x) {
     uint8_t sum = bits[x];
     for (int k = 1; k <= 2 * H; ++k) sum = (uint8_t)(sum + bits[x + k]);
     const int8_t more = (int8_t)(sum - along[x]);
@@ -131,7 +131,7 @@ DUALPIX_INLINE void move_down(const uint8_t* __restrict bits, int columns, uint8
     key[x] = (int16_t)(key[x] + more * (1 << kShift));
   }
   for (int x = columns; x < kColumns; ++x) key[x] = kBeyondKey;
-  for (int x = kColumns; x < kWide; ++x) key[x] = kBeyondKey;
+  for (int x = kColumns; x < kSpan; ++x) key[x] = kBeyondKey;
 }
 
 DUALPIX_CLONES void add_row(const Line& line, int half, int costs, Bits* bits, Along* along, Keys* key) {
@@ -212,11 +212,11 @@ DUALPIX_INLINE void merge(const int64_t (*others)[kShorts], int i, int64_t* best
   vlong a[K];
   for (int k = 0; k < K; ++k) {
     vlong b = load_as<vlong>(others[K - 1 - k] + i);
-    sort(a[k] = load_as<vlong>(best + k * kWide + i), b);
+    sort(a[k] = load_as<vlong>(best + k * kSpan + i), b);
   }
   for (int round = 0; round < K; ++round)
     for (int k = round % 2; k + 1 < K; k += 2) sort(a[k], a[k + 1]);
-  for (int k = 0; k < K; ++k) store_as(best + k * kWide + i, a[k]);
+  for (int k = 0; k < K; ++k) store_as(best + k * kSpan + i, a[k]);
 }
 
 DUALPIX_CLONES void meet_left(int kept, const Keys* key, const Block& block, int columns, int64_t* best) {
@@ -229,7 +229,7 @@ DUALPIX_CLONES void meet_left(int kept, const Keys* key, const Block& block, int
       int64_t candidates[K][kShorts];
       for (int k = 0; k < K; ++k) pack(found[k], around[k], block, candidates[k]);
       if (block.first == kFirst)
-        for (int k = 0; k < K; ++k) std::copy_n(candidates[k], kShorts, best + k * kWide + x);
+        for (int k = 0; k < K; ++k) std::copy_n(candidates[k], kShorts, best + k * kSpan + x);
       else
         for (int i = 0; i < kShorts; i += kLongs) merge<K>(candidates, i, best + x);
     }
@@ -269,7 +269,7 @@ DUALPIX_CLONES void keep_right(const int16_t* firsts, const int16_t* seconds, in
 // ---- tiles -----------------------------------------------------------------------------------------
 
 void search_row(const Found& found, int w, const Part& t, int y, const Search& o, const Block& block, Band& band) {
-  meet_left(o.kept, band.key, block, t.x1 - t.x0, &band.best[(size_t)(y - t.y0) * o.kept * kWide]);
+  meet_left(o.kept, band.key, block, t.x1 - t.x0, &band.best[(size_t)(y - t.y0) * o.kept * kSpan]);
   int16_t firsts[kColumns + kMostAtOnce + kShorts], seconds[kColumns + kMostAtOnce + kShorts];
   meet_right(band.key, block, firsts, seconds);
   // Key i is that of column x + i of the right image. The columns of the tile and of the image are inside.
@@ -286,7 +286,7 @@ void search_block(const Found& found, int h, int w, const Part& t, const Search&
   for (int i = 0; i <= kCosts; ++i) {
     const int pair = std::min(std::max(i - 1, 0) / 2, kPairs - 1);
     std::fill_n(band.key[i], kMargin, kBeyondKey);
-    std::fill_n(band.key[i] + kMargin, kWide, (int16_t)(pair + kLowest));
+    std::fill_n(band.key[i] + kMargin, kSpan, (int16_t)(pair + kLowest));
   }
   Line line = {};
   line.start = t.x0 - half - (o.first + block.first - 1);
@@ -323,7 +323,7 @@ void write_tile(const Band& band, const Found& found, int h, int w, const Part& 
   const float scale = o.window.taps[0] * o.window.taps[0];
   for (int k = 0; k < o.kept; ++k)
     for (int y = t.y0; y < t.y1; ++y) {
-      const int64_t* best = &band.best[((size_t)(y - t.y0) * o.kept + k) * kWide];
+      const int64_t* best = &band.best[((size_t)(y - t.y0) * o.kept + k) * kSpan];
       const size_t at = ((size_t)k * h + y) * w + t.x0;
       write_row(best, t.x1 - t.x0, scale, (float)o.first, o.minimum, found.cost + at, found.disparity + at,
                 found.curvature + at);

@@ -21,25 +21,26 @@ struct Penalties {
 };
 
 // The previous pixels on the paths: their candidates and path costs L.
-template <int K>
+template <class V, int K>
 struct Before {
-  vfloat L[K], d[K];
+  V L[K], d[K];
 };
 
 // P2 w, the largest cost of a step between pixels of that contrast.
-DUALPIX_INLINE vfloat jump(const Penalties& p, vfloat contrast) {
+template <class V>
+DUALPIX_INLINE V jump(const Penalties& p, V contrast) {
   return p.P2 * exp_negative(contrast * contrast * p.minus_inverse_sigma2);
 }
 
-template <int K>
-DUALPIX_INLINE void walk(float P1, const Before<K>& q, const vfloat* c, const vfloat* d, vfloat jump, vfloat* L) {
-  vfloat lowest = q.L[0];
+template <int K, class V>
+DUALPIX_INLINE void walk(float P1, const Before<V, K>& q, const V* c, const V* d, V jump, V* L) {
+  V lowest = q.L[0];
   for (int j = 1; j < K; ++j) lowest = -max(-lowest, -q.L[j]);
-  const vfloat limit = lowest + jump;
+  const V limit = lowest + jump;
   for (int k = 0; k < K; ++k) {
-    vfloat best = limit;
+    V best = limit;
     for (int j = 0; j < K; ++j) {
-      const vfloat step = d[k] - q.d[j], L_j = q.L[j] + P1 * step * step;
+      const V step = d[k] - q.d[j], L_j = q.L[j] + P1 * step * step;
       best = select(L_j < best, L_j, best);
     }
     L[k] = c[k] + (best - lowest);
@@ -67,7 +68,7 @@ DUALPIX_INLINE void find_jumps(const Penalties& p, float* guide, int w) {
 template <int K>
 DUALPIX_INLINE void walk_rows(const Penalties& p, RowBlock& block, int w, bool forward) {
   const size_t size = RowBlock::size(w);
-  Before<K> q = {};
+  Before<vfloat, K> q = {};
   for (int k = 0; k < K; ++k) q.L[k] = splat(kNone);
   const float P1 = p.P1;
   for (int i = 0; i < w; ++i) {
@@ -110,21 +111,21 @@ struct Rows {
 };
 
 // The disparity of the lowest sum goes to the first sum, its curvature to the first curvature.
-template <int K>
-DUALPIX_INLINE void decide(const Maps& maps, size_t at, int n, float P2, const vfloat* d, const vfloat* sum) {
-  vfloat best = sum[0], second = splat(std::numeric_limits<float>::infinity());
-  vfloat disparity = d[0], curvature = load(maps.curvature + at, n);
+template <int K, class V>
+DUALPIX_INLINE void decide(const Maps& maps, size_t at, int n, float P2, const V* d, const V* sum) {
+  V best = sum[0], second = V{} + std::numeric_limits<float>::infinity();
+  V disparity = d[0], curvature = load_part<V>(maps.curvature + at, n);
   for (int k = 1; k < K; ++k) {
-    const vint lower = sum[k] < best;
+    const auto lower = sum[k] < best;
     second = min(second, max(sum[k], best));
     best = select(lower, sum[k], best);
     disparity = select(lower, d[k], disparity);
-    curvature = select(lower, load(maps.curvature + k * maps.size + at, n), curvature);
+    curvature = select(lower, load_part<V>(maps.curvature + k * maps.size + at, n), curvature);
   }
-  const vfloat margin = P2 > 0 ? (second - best) / (2 * P2) : splat(1.0f);
-  const vfloat S = min(max(margin, splat(0.01f)), splat(1.0f));
-  store(maps.sum + at, disparity, n);
-  store(maps.curvature + at, S * S * curvature, n);
+  const V margin = P2 > 0 ? (second - best) / (2 * P2) : V{} + 1.0f;
+  const V S = min(max(margin, V{} + 0.01f), V{} + 1.0f);
+  store_part(maps.sum + at, disparity, n);
+  store_part(maps.curvature + at, S * S * curvature, n);
 }
 
 // What the next row needs is far apart in memory, so it is asked for in time. Strips move left by a vector per row.
@@ -138,46 +139,59 @@ DUALPIX_INLINE void ask_for(const Maps& maps, size_t pixel, bool last) {
   }
 }
 
+// n pixels at x of a row. `state` has the path costs of the previous pixels.
+template <int K, class V>
+DUALPIX_INLINE void walk_vector(const Maps& maps, const Rows& rows, int w, int x, int n, const Penalties& p,
+                                float* const (*state)[K], bool last) {
+  const V guide = load_part<V>(maps.guide + rows.at + x, n);
+  V c[K], d[K], sum[K];
+  for (int k = 0; k < K; ++k) {
+    const size_t pixel = k * maps.size + rows.at + x;
+    c[k] = load_part<V>(maps.cost + pixel, n);
+    d[k] = load_part<V>(maps.disparity + pixel, n);
+    sum[k] = load_part<V>(maps.sum + pixel, n);
+  }
+  V jumps[3];
+  for (int path = 0; path < 3; ++path)
+    jumps[path] = jump(p, guide - load_beside<V>(maps.guide + rows.before, x - kSteps[path], w));
+  for (int path = 0; path < 3; ++path) {
+    Before<V, K> q;
+    for (int k = 0; k < K; ++k) {
+      q.d[k] = load_beside<V>(maps.disparity + k * maps.size + rows.before, x - kSteps[path], w);
+      q.L[k] = load_as<V>(state[path][k] + x);
+    }
+    V L[K];
+    walk<K>(p.P1, q, c, d, jumps[path], L);
+    for (int k = 0; k < K; ++k) {
+      store_part(state[path][k] + x, L[k], n);
+      sum[k] += L[k];
+    }
+  }
+  if (last)
+    decide<K>(maps, rows.at + x, n, p.P2, d, sum);
+  else
+    for (int k = 0; k < K; ++k) store_part(maps.sum + k * maps.size + rows.at + x, sum[k], n);
+}
+
 // The i-th row visited. The last sweep decides.
 template <int K>
 DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin, int end, const Penalties& p,
                             Front& front, int i, bool last) {
-  const auto [before, at, after] = rows;
   const Penalties penalties = p;
   float* state[3][K];
   for (int path = 0; path < 3; ++path)
     for (int k = 0; k < K; ++k) state[path][k] = front.plane(path, k, i);
-  for (int x = begin; x < end; x += kLanes) {
-    const int n = end - x < kLanes ? end - x : kLanes;
-    ask_for<K>(maps, after + (x > kLanes ? x - kLanes : 0), last);
-    const vfloat guide = load(maps.guide + at + x, n);
-    vfloat c[K], d[K], sum[K];
-    for (int k = 0; k < K; ++k) {
-      const size_t pixel = k * maps.size + at + x;
-      c[k] = load(maps.cost + pixel, n);
-      d[k] = load(maps.disparity + pixel, n);
-      sum[k] = load(maps.sum + pixel, n);
-    }
-    vfloat jumps[3];
-    for (int path = 0; path < 3; ++path)
-      jumps[path] = jump(penalties, guide - load_beside(maps.guide + before, x - kSteps[path], w));
-    for (int path = 0; path < 3; ++path) {
-      Before<K> q;
-      for (int k = 0; k < K; ++k) {
-        q.d[k] = load_beside(maps.disparity + k * maps.size + before, x - kSteps[path], w);
-        q.L[k] = load(state[path][k] + x);
-      }
-      vfloat L[K];
-      walk<K>(penalties.P1, q, c, d, jumps[path], L);
-      for (int k = 0; k < K; ++k) {
-        store(state[path][k] + x, L[k], n);
-        sum[k] += L[k];
-      }
-    }
-    if (last)
-      decide<K>(maps, at + x, n, p.P2, d, sum);
-    else
-      for (int k = 0; k < K; ++k) store(maps.sum + k * maps.size + at + x, sum[k], n);
+  auto ask = [&](int x) __attribute__((always_inline)) {
+    ask_for<K>(maps, rows.after + (x > kLanes ? x - kLanes : 0), last);
+  };
+  int x = begin;
+  for (; x + kWide <= end; x += kWide) {
+    ask(x);
+    walk_vector<K, vwide>(maps, rows, w, x, kWide, penalties, state, last);
+  }
+  for (; x < end; x += kLanes) {
+    ask(x);
+    walk_vector<K, vfloat>(maps, rows, w, x, std::min(end - x, kLanes), penalties, state, last);
   }
 }
 

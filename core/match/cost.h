@@ -57,9 +57,9 @@ void smooth_rows(const Strip& s, int y0, int y1, Cost cost, const Means& means, 
                  std::vector<float>& scratch, float* out);
 
 // The mean over the window at M neighbouring positions, which share most loads. at(i) is the vector at position i.
-template <int M, class At>
-DUALPIX_INLINE void smooth(const At& at, const Window& window, vfloat* s) {
-  vfloat before[M], after[M];  // at(j - k), at(j + k)
+template <int M, class At, class V>
+DUALPIX_INLINE void smooth(const At& at, const Window& window, V* s) {
+  V before[M], after[M];  // at(j - k), at(j + k)
   for (int j = 0; j < M; ++j) s[j] = window.taps[0] * (before[j] = after[j] = at(j));
 #pragma GCC unroll 4
   for (int k = 1; k <= window.half; ++k) {
@@ -72,9 +72,9 @@ DUALPIX_INLINE void smooth(const At& at, const Window& window, vfloat* s) {
 }
 
 // The mean over the window along columns, for M rows from rows[0] on. The rows are smoothed along x already.
-template <int M>
-DUALPIX_INLINE void smooth_columns(const float* const* rows, int x, const Window& window, vfloat* s) {
-  smooth<M>([=](int i) __attribute__((always_inline)) { return load(rows[i] + x); }, window, s);
+template <int M, class V>
+DUALPIX_INLINE void smooth_columns(const float* const* rows, int x, const Window& window, V* s) {
+  smooth<M>([=](int i) __attribute__((always_inline)) { return load_as<V>(rows[i] + x); }, window, s);
 }
 
 }  // namespace dualpix

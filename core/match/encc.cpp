@@ -24,13 +24,15 @@ namespace {
 // A window with a mean square below this, on a 0..255 scale, has no texture: only noise and rounding.
 constexpr float kTextureless = 0.5f;
 
-// out = a + b
-DUALPIX_INLINE void add(const float* __restrict a, const float* __restrict b, float* __restrict out, int count) {
-  for (int x = 0; x < count; ++x) out[x] = a[x] + b[x];
-}
+// Rows are summed in whole vectors, which may be read and written beyond the end of a row.
+constexpr int kSpare = kWide;
 
-DUALPIX_INLINE void add_to(float* __restrict sum, const float* __restrict a, int count) {
-  for (int x = 0; x < count; ++x) sum[x] += a[x];
+// The length of rows of n values, a multiple of a vector.
+int whole(int n) { return (n + kSpare + kWide - 1) / kWide * kWide; }
+
+// out = a + b, in whole vectors; out may be a.
+DUALPIX_INLINE void add(const float* a, const float* b, float* out, int count) {
+  for (int x = 0; x < count; x += kWide) store_as(out + x, load_as<vwide>(a + x) + load_as<vwide>(b + x));
 }
 
 // out(x) = row(x) + ... + row(x + n - 1) for `width` values, from sums of 1, 2, 4 ... terms. a, b are scratch.
@@ -43,9 +45,8 @@ DUALPIX_INLINE void sum_along_row(const float* row, int width, int n, float* a, 
     from = a;
     std::swap(a, b);
     if (!(n & bit)) continue;
-    if (one) add(one, from + at, out, width);
-    else add_to(out, from + at, width);
-    one = nullptr;
+    add(one, from + at, out, width);
+    one = out;
     at += bit;
   }
 }
@@ -61,11 +62,13 @@ DUALPIX_INLINE void box(BoxScratch& s, float* out, int stride, int width, int he
     for (int k = 1; k < s.levels(); ++k)
       add(s.back(k - 1, y, 1 << (k - 1)), s.back(k - 1, y, 0), s.back(k, y, 0), width);
     if (y < n - 1) continue;
+    // n is odd: the first of its rows, and the sums of 2^k rows for each further bit of n
     float* sums = out + (size_t)(y - n + 1) * stride;
-    std::copy_n(s.back(0, y, n - 1), width, sums);
+    const float* from = s.back(0, y, n - 1);
     for (int k = 1, at = 1; k < s.levels(); ++k)
       if (n >> k & 1) {
-        add_to(sums, s.back(k, y, n - (1 << k) - at), width);
+        add(from, s.back(k, y, n - (1 << k) - at), sums, width);
+        from = sums;
         at += 1 << k;
       }
   }
@@ -73,14 +76,18 @@ DUALPIX_INLINE void box(BoxScratch& s, float* out, int stride, int width, int he
 
 DUALPIX_CLONES void box_sums(BoxScratch& s, const float* a, float* out, int stride, int width, int height) {
   box(s, out, stride, width, height, [&](int y, float* row) __attribute__((always_inline)) {
-    std::copy_n(a + (size_t)y * stride, width + s.n - 1, row);
+    const float* from = a + (size_t)y * stride;
+    for (int x = 0; x < width + s.n - 1; x += kWide) store_as(row + x, load_as<vwide>(from + x));
   });
 }
 
 DUALPIX_CLONES void box_squares(BoxScratch& s, const float* a, float* out, int stride, int width, int height) {
   box(s, out, stride, width, height, [&](int y, float* row) __attribute__((always_inline)) {
     const float* from = a + (size_t)y * stride;
-    for (int x = 0; x < width + s.n - 1; ++x) row[x] = from[x] * from[x];
+    for (int x = 0; x < width + s.n - 1; x += kWide) {
+      const vwide v = load_as<vwide>(from + x);
+      store_as(row + x, v * v);
+    }
   });
 }
 
@@ -89,7 +96,10 @@ DUALPIX_CLONES void box_distances(BoxScratch& s, const float* a, const float* b,
                                   int height) {
   box(s, out, stride, width, height, [&](int y, float* row) __attribute__((always_inline)) {
     const float *p = a + (size_t)y * stride, *q = b + (size_t)y * stride;
-    for (int x = 0; x < width + s.n - 1; ++x) row[x] = (p[x] - q[x]) * (p[x] - q[x]);
+    for (int x = 0; x < width + s.n - 1; x += kWide) {
+      const vwide v = load_as<vwide>(p + x) - load_as<vwide>(q + x);
+      store_as(row + x, v * v);
+    }
   });
 }
 
@@ -151,10 +161,17 @@ DUALPIX_CLONES void peaks_of_row(const Norms& norms, int count, const float* ind
   for (int x = 0; x < count; x += kLanes) {
     const int n = count - x < kLanes ? count - x : kLanes;
     vfloat c = {}, c_up = {}, c_down = {}, g_up = {}, g_down = {};
-    for (int k = 0; k < n; ++k) {
-      const int i = x + k - (int)index[x + k];
-      c[k] = norms.right[i], c_up[k] = norms.right[i - 1], c_down[k] = norms.right[i + 1];
-      g_up[k] = norms.step[i], g_down[k] = norms.step[i + 1];
+    // Most neighbours have the same disparity.
+    const int same = x - (int)index[x];
+    if (n == kLanes && !any(load(index + x) != splat(index[x]))) {
+      c = load(norms.right + same), c_up = load(norms.right + same - 1), c_down = load(norms.right + same + 1);
+      g_up = load(norms.step + same), g_down = load(norms.step + same + 1);
+    } else {
+      for (int k = 0; k < n; ++k) {
+        const int i = x + k - (int)index[x + k];
+        c[k] = norms.right[i], c_up[k] = norms.right[i - 1], c_down[k] = norms.right[i + 1];
+        g_up[k] = norms.step[i], g_down[k] = norms.step[i + 1];
+      }
     }
     const vfloat own = load(norms.left + x, n), distance = load(at + x, n);
     const vfloat p = 0.5f * (own - c - distance);
@@ -171,20 +188,22 @@ DUALPIX_CLONES void peaks_of_row(const Norms& norms, int count, const float* ind
 
 }  // namespace
 
-BoxScratch::BoxScratch(int n, int width) : n(n), row(width), a(width), b(width), width_(width) {
+BoxScratch::BoxScratch(int n, int width)
+    : n(n), row(whole(width)), a(whole(width)), b(whole(width)), width_(whole(width)) {
   for (int k = 0, at = 1; 1 << k <= n; ++k) {
     // A sum is used again for the next level, and for the window if n has this bit.
     const int next = 2 << k <= n ? 1 << k : 0, used = k == 0 ? n - 1 : n >> k & 1 ? n - (1 << k) - at : 0;
-    lengths_.push_back(std::max(next, used) + 1);
+    lengths_.push_back(1);
+    while (lengths_.back() <= std::max(next, used)) lengths_.back() *= 2;
     if (k > 0 && n >> k & 1) at += 1 << k;
-    rings_.emplace_back((size_t)lengths_.back() * width);
+    rings_.emplace_back((size_t)lengths_.back() * width_);
   }
 }
 
 // The right windows need most columns: x - d for every d, and one beside it on both sides.
-Encc::Encc(int n, int rows, int columns, int most) : n_(n), stride_(columns + most + n + 3), scratch_(n, stride_) {
+Encc::Encc(int n, int rows, int columns, int most) : n_(n), stride_(whole(columns + most + n + 3)), scratch_(n, stride_) {
   for (Plane* plane : {&left_, &left_sum_, &left_norm_, &right_, &sum_, &norm_, &step_norm_, &distance_})
-    plane->assign((size_t)stride_ * (rows + n), 0.0f);
+    plane->assign((size_t)stride_ * (rows + n) + kSpare, 0.0f);
 }
 
 void Encc::start(const float* left, const float* right, int h, int w, const Extent& tile, int first, int count) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/aligned.h"
+
 namespace dualpix {
 
 // Part of an image: columns [x0, x1), rows [y0, y1).
@@ -16,16 +18,16 @@ struct Extent {
 struct BoxScratch {
   BoxScratch(int n, int width);
   int levels() const { return (int)rings_.size(); }
-  // The sums of 2^k rows that ended `ago` rows before row y.
-  float* back(int k, int y, int ago) { return rings_[k].data() + (size_t)((y - ago + lengths_[k] * n) % lengths_[k]) * width_; }
+  // The sums of 2^k rows that ended `ago` rows before row y. The length of a ring is a power of two.
+  float* back(int k, int y, int ago) { return rings_[k].data() + (size_t)((y - ago) & (lengths_[k] - 1)) * width_; }
 
   int n;
-  std::vector<float> row, a, b;
+  Aligned<float> row, a, b;
 
  private:
   size_t width_;
   std::vector<int> lengths_;
-  std::vector<std::vector<float>> rings_;
+  std::vector<Aligned<float>> rings_;
 };
 
 // Windows of n x n pixels, n odd, around the pixels of one tile. Images are padded with their outermost pixels. Sums
@@ -49,7 +51,7 @@ class Encc {
              float* offset) const;
 
  private:
-  using Plane = std::vector<float>;  // rows of stride_ values
+  using Plane = Aligned<float>;  // rows of stride_ values
   float* row(Plane& plane, int y) { return plane.data() + (size_t)y * stride_; }
   const float* row(const Plane& plane, int y) const { return plane.data() + (size_t)y * stride_; }
   int n_, stride_, first_ = 0, count_ = 0;

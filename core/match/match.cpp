@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "common/aligned.h"
 #include "common/parallel.h"
 #include "common/simd.h"
 #include "match/blocks.h"
@@ -55,49 +56,50 @@ struct Tile {
   }
   int stride;
   std::vector<float> scratch;      // for smooth_rows and smooth_blocks
-  std::vector<float> smoothed;     // rows of the tile and half a window above and below, smoothed along x
+  Aligned<float> smoothed;         // rows of the tile and half a window above and below, smoothed along x
   std::vector<const float*> rows;  // rows[k] is the smoothed row y0 - half + k, padded at the ends of the image
-  std::vector<Minima> minima;      // of blocks
-  std::vector<Winners> winners;    // of pixels
+  Aligned<Minima> minima;          // of blocks
+  Aligned<Winners> winners;        // of pixels
   std::vector<LeftWindow> left_window;  // only for correlations
-  std::vector<Distances> distances;     // only for encc
+  Aligned<Distances> distances;         // only for encc
   std::unique_ptr<Encc> encc;           // only for encc
 };
 
 // The cost C(d_i) of one vector of pixels updates their state.
-DUALPIX_INLINE void update(Minima& m, int x, vfloat cost, int i, int count) {
-  const vfloat number = splat((float)i), last = load(m.last + x);
-  vfloat best = load(m.best + x), index = load(m.index + x), after = load(m.after + x), before = load(m.before + x);
-  vfloat second = load(m.second + x), second_index = load(m.second_index + x);
+template <class V>
+DUALPIX_INLINE void update(Minima& m, int x, V cost, int i, int count) {
+  const V number = V{} + (float)i, last = load_as<V>(m.last + x);
+  V best = load_as<V>(m.best + x), index = load_as<V>(m.index + x), after = load_as<V>(m.after + x);
+  V before = load_as<V>(m.before + x), second = load_as<V>(m.second + x);
+  V second_index = load_as<V>(m.second_index + x);
 
-  const vint follows = index == number - 1.0f;
-  after = select(follows, cost, after);
+  after = select(index == number - 1.0f, cost, after);
   // The winner needs two neighbours, so it is never the first or the last disparity.
-  const vint wins = (i > 0 && i + 1 < count) ? cost < best : vint{};
+  const auto wins = cost < ((i > 0 && i + 1 < count) ? best : V{} - kInfinity);
   // The loser, either the new cost or the previous winner, may be the second best.
-  const vfloat loser = select(wins, best, cost), loser_index = select(wins, index, number);
-  const vint closer = loser < second;
+  const V loser = select(wins, best, cost), loser_index = select(wins, index, number);
+  const auto closer = loser < second;
   second = select(closer, loser, second);
   second_index = select(closer, loser_index, second_index);
   best = select(wins, cost, best);
   index = select(wins, number, index);
   before = select(wins, last, before);
 
-  store(m.best + x, best);
-  store(m.index + x, index);
-  store(m.after + x, after);
-  store(m.before + x, before);
-  store(m.second + x, second);
-  store(m.second_index + x, second_index);
-  store(m.last + x, cost);
+  store_as(m.best + x, best);
+  store_as(m.index + x, index);
+  store_as(m.after + x, after);
+  store_as(m.before + x, before);
+  store_as(m.second + x, second);
+  store_as(m.second_index + x, second_index);
+  store_as(m.last + x, cost);
 }
 
 // sad, ssd, bt and census: the costs of M rows update their states.
 template <int M>
 DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, int columns, Minima* m, int i,
                                     int count) {
-  for (int x = 0; x < columns; x += kLanes) {
-    vfloat s[M];
+  for (int x = 0; x < columns; x += kWide) {
+    vwide s[M];
     smooth_columns<M>(rows, x, window, s);
     for (int j = 0; j < M; ++j) update(m[j], x, s[j], i, count);
   }
@@ -166,11 +168,11 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
 // Keeps the distances at the i-th disparity for pixels whose best disparity has the index i, i - 1 or i + 1.
 DUALPIX_CLONES void keep_distances(const Winners& m, const float* distances, int i, Distances& kept) {
   const float number = (float)i;
-  for (int x = 0; x < kTileColumns; x += kLanes) {
-    const vfloat index = load(m.index + x), distance = load(distances + x);
-    store(kept.at + x, select(index == number, distance, load(kept.at + x)));
-    store(kept.before + x, select(index == number + 1.0f, distance, load(kept.before + x)));
-    store(kept.after + x, select(index == number - 1.0f, distance, load(kept.after + x)));
+  for (int x = 0; x < kTileColumns; x += kWide) {
+    const vwide index = load_as<vwide>(m.index + x), distance = load_as<vwide>(distances + x);
+    store_as(kept.at + x, select(index == number, distance, load_as<vwide>(kept.at + x)));
+    store_as(kept.before + x, select(index == number + 1.0f, distance, load_as<vwide>(kept.before + x)));
+    store_as(kept.after + x, select(index == number - 1.0f, distance, load_as<vwide>(kept.after + x)));
   }
 }
 
