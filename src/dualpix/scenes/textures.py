@@ -12,6 +12,7 @@ from ..camera.layers import Array
 from .recipe import Texture
 
 FONTS = 8  # OpenCV's Hershey fonts have the numbers 0 to 7
+EVEN = "even"  # of which nothing can be matched; no scene that is drawn has it
 COVERED = 2.0  # times: leaves are dropped until their areas together exceed the picture's this much
 
 
@@ -19,6 +20,8 @@ def paint(texture: Texture, height: int, width: int) -> Array:
     """Return the look of a surface, (height, width, 3), linear light, 0 to 1."""
     rng = np.random.default_rng(texture.seed)
     picture = PATTERNS[texture.kind](texture, rng, height, width)
+    if texture.kind == EVEN:  # as it is
+        return picture
     uneven = np.exp(0.05 * fractal(rng, height, width, 1.2))  # no real surface is uniform
     mean = picture.mean((0, 1), keepdims=True)
     return np.asarray((mean + texture.contrast * (picture - mean)) * uneven[..., None], np.float32)
@@ -127,6 +130,11 @@ def _blank(texture: Texture, rng: np.random.Generator, height: int, width: int) 
     return _blended(0.5 + 0.05 * fractal(rng, height, width, 2.5), texture)
 
 
+def _even(texture: Texture, rng: np.random.Generator, height: int, width: int) -> Array:
+    """One colour and nothing else."""
+    return np.full((height, width, 3), texture.colours[0], np.float32)
+
+
 PATTERNS: dict[str, Callable[[Texture, np.random.Generator, int, int], Array]] = {
     "leaves": _leaves,
     "fractal": _fractal,
@@ -135,6 +143,7 @@ PATTERNS: dict[str, Callable[[Texture, np.random.Generator, int, int], Array]] =
     "tiles": _tiles,
     "letters": _letters,
     "blank": _blank,
+    EVEN: _even,
 }
 
 
