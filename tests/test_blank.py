@@ -96,6 +96,18 @@ def test_something_near_and_blank_stays_near():
     np.testing.assert_allclose(filled(d, blank_square())[SQUARE], 3, atol=0.05)
 
 
+@pytest.mark.parametrize(("share", "is_filled"), [(0.6, False), (0.8, True)])
+def test_a_part_is_filled_if_its_surface_goes_on_beyond_most_of_its_contours(share, is_filled):
+    """It lies at 3 px with a dent. Beyond so much of its contours the map is at 3 px, too, and beyond the rest far."""
+    angle = np.arctan2(Y - 59.5, X - 79.5)
+    d = np.where(angle < (2 * share - 1) * np.pi, 3.0, -2.0)
+    d[28:92, 48:112] = 3
+    d[50:70, 70:90] = 1
+    new = filled(d, blank_square())
+    assert np.allclose(new[50:70, 70:90], 3, atol=0.2) == is_filled
+    assert np.array_equal(new, d) != is_filled
+
+
 def test_a_slanted_surface_keeps_its_slope():
     d = 0.02 * X - 0.01 * Y
     np.testing.assert_allclose(filled(d, blank_square()), d, atol=0.12)
@@ -131,7 +143,7 @@ def test_planes_prefer_what_is_farther():
     d[:120] += 4
     part = np.ones(401, np.int32)
     part[-1] = 2
-    planes = Planes(Contours(part, y, x, d), 3, R)
+    planes = Planes(Contours(part, y, x, d, d), 3, R)
     found = planes.at(part, y, x)
     np.testing.assert_allclose(found[120:], d[120:], atol=0.2)
 

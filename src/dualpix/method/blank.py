@@ -2,7 +2,8 @@
 
 Nothing is matched within a blank part. Its disparities come from the contours around it, and a contour belongs to the
 nearer of its two sides. So a blank part lies as far as most of its contours. Where something nearer cuts it off, it
-goes on behind that.
+goes on behind that. If its surface ends at its contours, they do not tell how it lies between them. So only parts are
+filled beyond whose contours the same surface goes on, such as the black part of a poster.
 
 A part is blank if the next coarser scale has no texture there. The signs of that scale are known at every eighth pixel
 of the map. All maps here have these samples.
@@ -30,6 +31,7 @@ FARTHER = 0.3  # share of the contours that lie behind the plane that the fit st
 ROUNDS = 8  # of the fit
 FLAT = 0.3  # weight of planes without slope, as a share of that of the contours
 MOST = 0.6  # a part is filled if as large a share of its contours lies on one plane
+GOES_ON = 0.7  # and if beyond as large a share of them the map does
 SURROUNDED = 0.75  # share of the outline of a square of the same area that its contours must have
 ALL = 0.95  # share of the contours around a pixel that must lie on the plane for it to be brought nearer
 CELL = 4  # samples a side: how finely the distance of the contours from the plane is known
@@ -39,12 +41,13 @@ Doubles = npt.NDArray[np.float64]
 
 
 class Contours(NamedTuple):
-    """Samples beyond the contours of blank parts: part, place, and disparity of the contour."""
+    """Samples beyond the contours of blank parts: part, place, disparity of the contour, and that of the map there."""
 
     part: Numbers
     y: Doubles
     x: Doubles
     d: Doubles
+    beyond: Doubles
 
 
 def filled(belief: Parabolas, params: Params, threads: int) -> Parabolas:
@@ -83,15 +86,17 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
         return None
     # a contour is as near as the nearer of its sides
     beyond = (steps > INSIDE) & (is_blank == 0)
-    contours = seen_beyond(part, beyond, np.maximum(d, beside))
+    contours = seen_beyond(part, beyond, np.maximum(d, beside), d)
     if not contours.d.size:
         return None
     planes = Planes(contours, parts, r)
-    apart = contours.d - planes.at(contours.part, contours.y, contours.x)
+    plane = planes.at(contours.part, contours.y, contours.x)
+    apart = contours.d - plane
     on_plane = np.abs(apart) < 2 * r
     seen = np.bincount(contours.part, minlength=parts + 1)
-    good = np.bincount(contours.part[on_plane], minlength=parts + 1) >= np.maximum(MOST * seen, 1)
-    good &= surrounded(part, steps, beyond, parts)
+    good = surrounded(part, steps, beyond, parts)
+    for there, share in ((on_plane, MOST), (np.abs(contours.beyond - plane) < 2 * r, GOES_ON)):
+        good &= np.bincount(contours.part[there], minlength=parts + 1) >= np.maximum(share * seen, 1)
     rest = spread_out(contours, apart, on_plane & good[contours.part], d.shape, threads)
     change = np.zeros_like(d)
     # part 0 is none, and never good
@@ -111,14 +116,14 @@ def surrounded(part: Numbers, steps: Mask, beyond: Flags, parts: int) -> Flags:
     return enough
 
 
-def seen_beyond(part: Numbers, beyond: Flags, contour: Map) -> Contours:
+def seen_beyond(part: Numbers, beyond: Flags, contour: Map, d: Map) -> Contours:
     """The samples that lie beyond a contour, some of them if there are many, by part."""
     y, x = np.nonzero(beyond)
     step = max(1, y.size // LOOKED_AT)
     y, x = y[::step], x[::step]
     order = np.argsort(part[y, x], kind="stable")
     y, x = y[order], x[order]
-    return Contours(part[y, x], y.astype(np.float64), x.astype(np.float64), contour[y, x].astype(np.float64))
+    return Contours(part[y, x], *(each.astype(np.float64) for each in (y, x, contour[y, x], d[y, x])))
 
 
 class Planes:
@@ -129,7 +134,7 @@ class Planes:
     """
 
     def __init__(self, contours: Contours, parts: int, r: float) -> None:
-        part, y, x, d = contours
+        part, y, x, d, _ = contours
         total = Totals(part)
         count = total.of(np.ones_like(d))
         middle = [total.of(at) / count for at in (y, x)]
