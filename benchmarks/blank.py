@@ -1,4 +1,4 @@
-"""What the fill of blank parts is worth in random scenes where every second surface is of one colour.
+"""What the fill of blank parts is worth in random scenes where about half of the surfaces are of one colour.
 
     python benchmarks/blank.py [--count N] [--seed N] [--set NAME=VALUE ...]
 
@@ -22,6 +22,7 @@ from ablation import Changes, exit_code
 
 import dualpix
 from dualpix.method.blank import LEAST
+from dualpix.method.confidence import EVERY
 from dualpix.metrics import pixel_errors
 from dualpix.params import parse_setting
 from dualpix.scenes import Recipe, draw, make
@@ -31,7 +32,6 @@ from dualpix.scenes.textures import EVEN
 SIZE = 1152, 800  # px
 SHARE = 0.5  # of the surfaces that are even
 NOISE, SHOT_NOISE = 1e-3, 2e-5  # at most
-EVERY = 4  # px; the belief knows at every fourth pixel whether it was filled
 HALF = 0.6745  # half of the errors are below this much of sigma
 
 FloatArray = npt.NDArray[np.floating]
@@ -100,7 +100,7 @@ def table(scenes: list[Found]) -> None:
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--count", type=int, default=40, choices=range(1, 1001), metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="set a parameter in both rows")
     args = parser.parse_args(argv)

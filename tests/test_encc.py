@@ -60,9 +60,10 @@ def test_any_range(disparities):
 
 
 @pytest.mark.parametrize("shape", [(1, 40), (40, 1), (1, 1), (3, 5)])
-def test_images_smaller_than_the_window(shape):
+@pytest.mark.parametrize("n", [9, 63])
+def test_images_smaller_than_the_window(shape, n):
     left, right = (RNG.uniform(0, 255, shape).astype(np.float32) for _ in range(2))
-    compare(left, right, range(-2, 3), 9)
+    compare(left, right, range(-2, 3), n)
 
 
 @settings(max_examples=15)

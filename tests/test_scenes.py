@@ -18,7 +18,7 @@ from dualpix.scenes.draw import SHAPES, TEXTURES
 from dualpix.scenes.files import NAMES, write_scenes
 from dualpix.scenes.shapes import DRAWN, outline
 from dualpix.scenes.stack import Stack
-from dualpix.scenes.textures import PATTERNS, fractal, paint
+from dualpix.scenes.textures import EVEN, PATTERNS, fractal, paint
 
 SMALL = (72, 48)  # width and height
 
@@ -161,7 +161,7 @@ THING = draw(0, 0, 640, 448).things[0]
 
 
 def test_every_kind_can_be_drawn():
-    assert TEXTURES.keys() == PATTERNS.keys() - {"even"}
+    assert TEXTURES.keys() == PATTERNS.keys() - {EVEN}
     assert SHAPES.keys() == DRAWN.keys()
 
 
@@ -175,11 +175,11 @@ def test_textures_are_light(kind, size):
     assert picture.min() >= 0
     assert picture.max() < 1.5
     np.testing.assert_array_equal(paint(texture, *size), picture)
-    assert kind in ("blank", "even") or size != (64, 80) or picture.std() > 0.01
+    assert kind in ("blank", EVEN) or size != (64, 80) or picture.std() > 0.01
 
 
 def test_an_even_texture_is_one_colour():
-    even = replace(TEXTURE, kind="even")
+    even = replace(TEXTURE, kind=EVEN)
     assert (paint(even, 64, 80) == np.float32(even.colours[0])).all()
 
 

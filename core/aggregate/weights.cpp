@@ -10,48 +10,61 @@ constexpr float kLeast = 4 / kCodeUnit;  // 2^-30
 
 constexpr float kNoSpread = 1e-30f;  // least divisor of a share
 
-typedef Weight vcode __attribute__((vector_size(sizeof(Weight) * kWide)));
+// Codes of as many weights as V has lanes.
+typedef Weight vcode __attribute__((vector_size(sizeof(Weight) * kLanes)));
+typedef Weight vwidecode __attribute__((vector_size(sizeof(Weight) * kWide)));
+template <class V>
+using codes_of = std::conditional_t<lanes_of<V> == kWide, vwidecode, vcode>;
 
-DUALPIX_INLINE void store_weights(Weight* p, vwide w, int n) {
+template <class V>
+DUALPIX_INLINE void store_weights(Weight* p, V w, int n) {
   // The exponent of a float begins at bit 23.
-  const vwideint rounded = (vwideint)((vwideuint)w - ((uint32_t)kCodeShift << 23) + (1u << (kDropped - 1)));
-  const vcode code = __builtin_convertvector((w < kLeast ? vwideint{} : rounded) >> kDropped, vcode);
-  if (n == kWide)
+  const auto rounded = (ints_of<V>)((uints_of<V>)w - ((uint32_t)kCodeShift << 23) + (1u << (kDropped - 1)));
+  const auto code = __builtin_convertvector((w < kLeast ? ints_of<V>{} : rounded) >> kDropped, codes_of<V>);
+  if (n == lanes_of<V>)
     __builtin_memcpy(p, &code, sizeof code);
   else
     for (int i = 0; i < n; ++i) p[i] = code[i];
 }
 
 // The weights of n pixels at x of one row of the guide and the row above it.
-template <int edges>
+template <int edges, class V>
 DUALPIX_INLINE void weigh(const float* row, const float* above, const float* share, Weight* weights, int x, int n, int w,
                           float minus_log2_e_over_sigma2) {
-  const vwide Ip = load_part<vwide>(row + x, n), exponent = load_part<vwide>(share + x, n) * minus_log2_e_over_sigma2;
+  const V Ip = load_part<V>(row + x, n), exponent = load_part<V>(share + x, n) * minus_log2_e_over_sigma2;
 #pragma GCC unroll 4
   for (int k = 0; k < edges; ++k) {
-    const vwide beside = k ? load_beside<vwide>(above, x - kSteps[k - 1], w) : load_beside<vwide>(row, x - 1, w);
-    const vwide contrast = Ip - beside;
+    const V beside = k ? load_beside<V>(above, x - kSteps[k - 1], w) : load_beside<V>(row, x - 1, w);
+    const V contrast = Ip - beside;
     store_weights(weights + (size_t)k * w + x, exp2(contrast * contrast * exponent), n);
   }
 }
 
 // The square of a difference counts by the share of its pixel.
-template <int edges>
+template <class V, int edges>
 DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float* share, Weight* weights, int w,
                               float sigma) {
   const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
   int x = 0;
-  for (; x + kWide <= w; x += kWide)
-    weigh<edges>(row, above, share, weights, x, kWide, w, minus_log2_e_over_sigma2);
-  if (x < w) weigh<edges>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
+  for (; x + lanes_of<V> <= w; x += lanes_of<V>)
+    weigh<edges, V>(row, above, share, weights, x, lanes_of<V>, w, minus_log2_e_over_sigma2);
+  if (x < w) weigh<edges, V>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
 }
 
 DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, Weight* weights, int w,
                               float sigma, int edges) {
   if (edges == 4)
-    weigh_all<4>(row, above, share, weights, w, sigma);
+    weigh_all<vfloat, 4>(row, above, share, weights, w, sigma);
   else
-    weigh_all<2>(row, above, share, weights, w, sigma);
+    weigh_all<vfloat, 2>(row, above, share, weights, w, sigma);
+}
+
+DUALPIX_WIDE void weigh_row_wide(const float* row, const float* above, const float* share, Weight* weights, int w,
+                                 float sigma, int edges) {
+  if (edges == 4)
+    weigh_all<vlongest, 4>(row, above, share, weights, w, sigma);
+  else
+    weigh_all<vlongest, 2>(row, above, share, weights, w, sigma);
 }
 
 // The share of every pixel of a row: s = R^2 / (R^2 + flat^2).
@@ -71,7 +84,7 @@ void edge_weights(const float* guide, const float* spread, float flat, Weight* w
     if (spread) share_row(spread + (size_t)band * spreads, flat, share.data(), w);
     for (int y = band * kShareStep; y < std::min(h, (band + 1) * kShareStep); ++y) {
       const float* row = guide + (size_t)y * w;
-      weigh_row(row, y > 0 ? row - w : row, share.data(), weights + (size_t)edges * y * w, w, sigma, edges);
+      (kHasWide ? weigh_row_wide : weigh_row)(row, y > 0 ? row - w : row, share.data(), weights + (size_t)edges * y * w, w, sigma, edges);
     }
   });
 }

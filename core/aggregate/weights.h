@@ -29,10 +29,9 @@ constexpr float kCodeUnit = 4294967296.0f;             // 2^(96 - 64)
 // loop over all lanes, and five of a conversion of the vector.
 template <class V>
 DUALPIX_INLINE V load_weights(const Weight* p, int n) {
-  constexpr int lanes = sizeof(V) / sizeof(float);
   ints_of<V> code = {};
-  if (n == lanes)
-    for (int i = 0; i < lanes; ++i) code[i] = p[i];
+  if (n == lanes_of<V>)
+    for (int i = 0; i < lanes_of<V>; ++i) code[i] = p[i];
   else
     for (int i = 0; i < n; ++i) code[i] = p[i];
   return (V)(code << kDropped) * kCodeUnit;

@@ -1,4 +1,4 @@
-// Arrays that begin with a line of the cache, so that vectors of it do not lie in two lines.
+// Arrays that begin where a line of the cache does, so that the vectors in them do not lie in two lines.
 #pragma once
 
 #include <cstddef>

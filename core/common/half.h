@@ -39,13 +39,12 @@ DUALPIX_INLINE float float_of(uint16_t half) {
 // The first n lanes of a vector, 1 <= n. The others are zero.
 template <class V>
 DUALPIX_INLINE V load_halves(const uint16_t* p, int n) {
-  constexpr int lanes = sizeof(V) / sizeof(float);
   ints_of<V> wide = {};
-  if (n == lanes)
-    for (int i = 0; i < lanes; ++i) wide[i] = (int16_t)p[i];
+  if (n == lanes_of<V>)
+    for (int i = 0; i < lanes_of<V>; ++i) wide[i] = (int16_t)p[i];
   else
     for (int i = 0; i < n; ++i) wide[i] = (int16_t)p[i];
-  return (V)(wide << kHalfShift & (int32_t)kHalfBits) * kHalfScale;
+  return (V)((uints_of<V>)wide << kHalfShift & kHalfBits) * kHalfScale;
 }
 
 }  // namespace dualpix

@@ -20,10 +20,9 @@ constexpr int kSteps[3] = {0, 1, -1};  // dx from row to row of the vertical and
 // The vector of pixels at x of a row of w pixels. Outside the image the outermost pixel is repeated.
 template <class V>
 DUALPIX_INLINE V load_beside(const float* row, int x, int w) {
-  constexpr int lanes = sizeof(V) / sizeof(float);
-  if (x >= 0 && x + lanes <= w) return load_as<V>(row + x);
+  if (x >= 0 && x + lanes_of<V> <= w) return load_as<V>(row + x);
   V v = {};
-  for (int i = 0; i < lanes; ++i) v[i] = row[std::min(std::max(x + i, 0), w - 1)];
+  for (int i = 0; i < lanes_of<V>; ++i) v[i] = row[std::min(std::max(x + i, 0), w - 1)];
   return v;
 }
 

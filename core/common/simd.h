@@ -1,4 +1,4 @@
-// Vectors of eight floats for any CPU. GCC and Clang compile them to SSE, AVX, AVX-512 or NEON.
+// Vectors of eight or sixteen floats for any CPU. GCC and Clang compile them to SSE, AVX, AVX-512 or NEON.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #define DUALPIX_CLONES
 #elif defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define DUALPIX_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define DUALPIX_V4
 #elif defined(__x86_64__) && defined(__gnu_linux__)
 #define DUALPIX_CLONES __attribute__((target_clones("default", "avx2")))
 #else
@@ -32,16 +33,35 @@ typedef uint16_t vword __attribute__((vector_size(4 * kLanes)));
 typedef int64_t vlong __attribute__((vector_size(4 * kLanes)));
 constexpr int kShorts = 2 * kLanes, kBytes = 4 * kLanes, kLongs = kLanes / 2;
 
-// Vectors of sixteen floats, for what AVX-512 does twice as fast so: long sums of products from the cache. Elsewhere they
-// are two vectors of eight.
+// Vectors of sixteen floats. Sums and products of them become two instructions where vectors are shorter. Comparisons
+// become one for each lane there (GCC 12), so functions with these are compiled twice: for vectors of eight and every
+// processor, and for the longest vectors, of sixteen, and AVX-512. kHasWide tells which to call.
 constexpr int kWide = 2 * kLanes;
 typedef float vwide __attribute__((vector_size(4 * kWide)));
 typedef int32_t vwideint __attribute__((vector_size(4 * kWide)));
 typedef uint32_t vwideuint __attribute__((vector_size(4 * kWide)));
+#ifdef DUALPIX_V4
+#define DUALPIX_WIDE __attribute__((target("arch=x86-64-v4")))
+typedef vwide vlongest;
+inline const bool kHasWide = (__builtin_cpu_init(), __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
+#else
+#define DUALPIX_WIDE
+typedef vfloat vlongest;
+constexpr bool kHasWide = false;
+#endif
+
 template <class V>
-using ints_of = std::conditional_t<sizeof(V) == sizeof(vwide), vwideint, vint>;
+constexpr int lanes_of = sizeof(V) / sizeof(float);
 template <class V>
-using uints_of = std::conditional_t<sizeof(V) == sizeof(vwide), vwideuint, vuint>;
+using ints_of = std::conditional_t<lanes_of<V> == kWide, vwideint, vint>;
+template <class V>
+using uints_of = std::conditional_t<lanes_of<V> == kWide, vwideuint, vuint>;
+
+template <class V>
+DUALPIX_INLINE V splat_as(float s) {
+  return V{} + s;
+}
 
 DUALPIX_INLINE vfloat splat(float s) { return vfloat{} + s; }
 
@@ -69,7 +89,7 @@ DUALPIX_INLINE void store_as(T* p, V v) {
 // Loads the first n lanes of a vector, 1 <= n. The others are zero.
 template <class V>
 DUALPIX_INLINE V load_part(const float* p, int n) {
-  if (n == sizeof(V) / sizeof(float)) return load_as<V>(p);
+  if (n == lanes_of<V>) return load_as<V>(p);
   V v = {};
   for (int i = 0; i < n; ++i) v[i] = p[i];
   return v;
@@ -77,7 +97,7 @@ DUALPIX_INLINE V load_part(const float* p, int n) {
 
 template <class V>
 DUALPIX_INLINE void store_part(float* p, V v, int n) {
-  if (n == sizeof(V) / sizeof(float)) return store_as(p, v);
+  if (n == lanes_of<V>) return store_as(p, v);
   for (int i = 0; i < n; ++i) p[i] = v[i];
 }
 
@@ -117,9 +137,9 @@ DUALPIX_INLINE void sort(V& a, V& b) {
 template <class V>
 DUALPIX_INLINE V exp2(V x) {
   // x = n + f, |f| <= 1/2. Adding 1.5 * 2^23 rounds to the nearest integer n and leaves it in the lowest bits.
-  const V magic = V{} + 12582912.0f, shifted = max(x, V{} - 126.0f) + magic;
-  const V f = max(x, V{} - 126.0f) - (shifted - magic);
-  V e = V{} + 1.32764715e-3f;
+  const V magic = splat_as<V>(12582912.0f), shifted = max(x, splat_as<V>(-126.0f)) + magic;
+  const V f = max(x, splat_as<V>(-126.0f)) - (shifted - magic);
+  V e = splat_as<V>(1.32764715e-3f);
   e = e * f + 9.67554133e-3f;
   e = e * f + 5.55071327e-2f;
   e = e * f + 2.40221197e-1f;

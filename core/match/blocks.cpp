@@ -43,7 +43,9 @@ DUALPIX_INLINE void mean_inside(const float* l, const float* r, int w, int n, fl
 }
 
 DUALPIX_CLONES void mean_absolute_inside(const float* l, const float* r, int w, int n, float* mean) {
-  mean_inside(l, r, w, n, mean, [](vfloat a, vfloat b) __attribute__((always_inline)) { return max(a - b, b - a); });
+  mean_inside(l, r, w, n, mean, [](vfloat a, vfloat b) __attribute__((always_inline)) {
+    return (vfloat)((vint)(a - b) & 0x7fffffff);  // without its sign
+  });
 }
 
 DUALPIX_CLONES void mean_squared_inside(const float* l, const float* r, int w, int n, float* mean) {

@@ -113,7 +113,7 @@ struct Rows {
 // The disparity of the lowest sum goes to the first sum, its curvature to the first curvature.
 template <int K, class V>
 DUALPIX_INLINE void decide(const Maps& maps, size_t at, int n, float P2, const V* d, const V* sum) {
-  V best = sum[0], second = V{} + std::numeric_limits<float>::infinity();
+  V best = sum[0], second = splat_as<V>(std::numeric_limits<float>::infinity());
   V disparity = d[0], curvature = load_part<V>(maps.curvature + at, n);
   for (int k = 1; k < K; ++k) {
     const auto lower = sum[k] < best;
@@ -122,8 +122,8 @@ DUALPIX_INLINE void decide(const Maps& maps, size_t at, int n, float P2, const V
     disparity = select(lower, d[k], disparity);
     curvature = select(lower, load_part<V>(maps.curvature + k * maps.size + at, n), curvature);
   }
-  const V margin = P2 > 0 ? (second - best) / (2 * P2) : V{} + 1.0f;
-  const V S = min(max(margin, V{} + 0.01f), V{} + 1.0f);
+  const V margin = P2 > 0 ? (second - best) / (2 * P2) : splat_as<V>(1.0f);
+  const V S = min(max(margin, splat_as<V>(0.01f)), splat_as<V>(1.0f));
   store_part(maps.sum + at, disparity, n);
   store_part(maps.curvature + at, S * S * curvature, n);
 }
@@ -174,7 +174,7 @@ DUALPIX_INLINE void walk_vector(const Maps& maps, const Rows& rows, int w, int x
 }
 
 // The i-th row visited. The last sweep decides.
-template <int K>
+template <int K, class V>
 DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin, int end, const Penalties& p,
                             Front& front, int i, bool last) {
   const Penalties penalties = p;
@@ -185,9 +185,9 @@ DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin
     ask_for<K>(maps, rows.after + (x > kLanes ? x - kLanes : 0), last);
   };
   int x = begin;
-  for (; x + kWide <= end; x += kWide) {
+  for (; x + lanes_of<V> <= end; x += lanes_of<V>) {
     ask(x);
-    walk_vector<K, vwide>(maps, rows, w, x, kWide, penalties, state, last);
+    walk_vector<K, V>(maps, rows, w, x, lanes_of<V>, penalties, state, last);
   }
   for (; x < end; x += kLanes) {
     ask(x);
@@ -198,7 +198,14 @@ DUALPIX_INLINE void walk_on(const Maps& maps, const Rows& rows, int w, int begin
 DUALPIX_CLONES void sweep_row(int kept, const Maps& maps, const Rows& rows, int w, int begin, int end,
                               const Penalties& p, Front& front, int i, bool last) {
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
-    walk_on<K>(maps, rows, w, begin, end, p, front, i, last);
+    walk_on<K, vfloat>(maps, rows, w, begin, end, p, front, i, last);
+  });
+}
+
+DUALPIX_WIDE void sweep_row_wide(int kept, const Maps& maps, const Rows& rows, int w, int begin, int end,
+                                 const Penalties& p, Front& front, int i, bool last) {
+  with_kept(kept, [&](auto K) __attribute__((always_inline)) {
+    walk_on<K, vlongest>(maps, rows, w, begin, end, p, front, i, last);
   });
 }
 
@@ -212,7 +219,7 @@ void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties&
   sweep_rows(1, h, w, threads, [&] { return RowBlock(kept, down ? w : 0); }, along, [&](int, int i, int begin, int end) {
     auto row = [&](int i) { return (size_t)(down ? i : h - 1 - i) * w; };
     const Rows rows = {row(std::max(i - 1, 0)), row(i), row(std::min(i + 1, h - 1))};
-    sweep_row(kept, maps, rows, w, begin, end, p, front, i, !down);
+    (kHasWide ? sweep_row_wide : sweep_row)(kept, maps, rows, w, begin, end, p, front, i, !down);
   });
 }
 

@@ -203,7 +203,7 @@ BoxScratch::BoxScratch(int n, int width)
 // The right windows need most columns: x - d for every d, and one beside it on both sides.
 Encc::Encc(int n, int rows, int columns, int most) : n_(n), stride_(whole(columns + most + n + 3)), scratch_(n, stride_) {
   for (Plane* plane : {&left_, &left_sum_, &left_norm_, &right_, &sum_, &norm_, &step_norm_, &distance_})
-    plane->assign((size_t)stride_ * (rows + n) + kSpare, 0.0f);
+    plane->assign((size_t)stride_ * (rows + n), 0.0f);
 }
 
 void Encc::start(const float* left, const float* right, int h, int w, const Extent& tile, int first, int count) {

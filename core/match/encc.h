@@ -13,7 +13,7 @@ struct Extent {
   int x0, x1, y0, y1;
 };
 
-// What the sums over n x n pixels, n odd, of rows of up to `width` pixels need: some rows, and for every k the last sums
+// What the sums over n x n pixels, n odd and 3 or more, of rows of up to `width` pixels need: some rows, and for every k the last sums
 // of 2^k rows of them.
 struct BoxScratch {
   BoxScratch(int n, int width);
@@ -30,7 +30,7 @@ struct BoxScratch {
   std::vector<Aligned<float>> rings_;
 };
 
-// Windows of n x n pixels, n odd, around the pixels of one tile. Images are padded with their outermost pixels. Sums
+// Windows of n x n pixels, n odd and 3 or more, around the pixels of one tile. Images are padded with their outermost pixels. Sums
 // over windows are built by doubling, in O(log n) a pixel. Every thread has its own object.
 class Encc {
  public:

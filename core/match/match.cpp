@@ -68,14 +68,14 @@ struct Tile {
 // The cost C(d_i) of one vector of pixels updates their state.
 template <class V>
 DUALPIX_INLINE void update(Minima& m, int x, V cost, int i, int count) {
-  const V number = V{} + (float)i, last = load_as<V>(m.last + x);
+  const V number = splat_as<V>((float)i), last = load_as<V>(m.last + x);
   V best = load_as<V>(m.best + x), index = load_as<V>(m.index + x), after = load_as<V>(m.after + x);
   V before = load_as<V>(m.before + x), second = load_as<V>(m.second + x);
   V second_index = load_as<V>(m.second_index + x);
 
   after = select(index == number - 1.0f, cost, after);
-  // The winner needs two neighbours, so it is never the first or the last disparity.
-  const auto wins = cost < ((i > 0 && i + 1 < count) ? best : V{} - kInfinity);
+  // The winner needs two neighbours, so it is never the first or the last disparity: no cost is below minus infinity.
+  const auto wins = cost < ((i > 0 && i + 1 < count) ? best : splat_as<V>(-kInfinity));
   // The loser, either the new cost or the previous winner, may be the second best.
   const V loser = select(wins, best, cost), loser_index = select(wins, index, number);
   const auto closer = loser < second;
@@ -95,22 +95,34 @@ DUALPIX_INLINE void update(Minima& m, int x, V cost, int i, int count) {
 }
 
 // sad, ssd, bt and census: the costs of M rows update their states.
-template <int M>
+template <int M, class V>
 DUALPIX_INLINE void meet_difference(const float* const* rows, const Window& window, int columns, Minima* m, int i,
                                     int count) {
-  for (int x = 0; x < columns; x += kWide) {
-    vwide s[M];
+  for (int x = 0; x < columns; x += lanes_of<V>) {
+    V s[M];
     smooth_columns<M>(rows, x, window, s);
     for (int j = 0; j < M; ++j) update(m[j], x, s[j], i, count);
   }
 }
 
+template <class V>
+DUALPIX_INLINE void meet_differences(const float* const* rows, int n, const Window& window, int columns, Minima* m, int i,
+                                     int count) {
+  int y = 0;
+  for (; y + 4 <= n; y += 4) meet_difference<4, V>(rows + y, window, columns, m + y, i, count);
+  for (; y < n; ++y) meet_difference<1, V>(rows + y, window, columns, m + y, i, count);
+}
+
 DUALPIX_CLONES void difference_costs(const float* const* rows, int n, const Window& window, int columns, Minima* m,
                                      int i, int count) {
-  int y = 0;
-  for (; y + 4 <= n; y += 4) meet_difference<4>(rows + y, window, columns, m + y, i, count);
-  for (; y < n; ++y) meet_difference<1>(rows + y, window, columns, m + y, i, count);
+  meet_differences<vfloat>(rows, n, window, columns, m, i, count);
 }
+
+DUALPIX_WIDE void difference_costs_wide(const float* const* rows, int n, const Window& window, int columns, Minima* m,
+                                        int i, int count) {
+  meet_differences<vlongest>(rows, n, window, columns, m, i, count);
+}
+static_assert(kTileColumns / 2 % kWide == 0, "blocks of a tile must fill whole vectors");
 
 DUALPIX_INLINE vfloat square_root(vfloat v) {
   for (int i = 0; i < kLanes; ++i) v[i] = __builtin_sqrtf(v[i]);
@@ -168,11 +180,11 @@ DUALPIX_CLONES void left_windows(const float* const* rows, const Window& window,
 // Keeps the distances at the i-th disparity for pixels whose best disparity has the index i, i - 1 or i + 1.
 DUALPIX_CLONES void keep_distances(const Winners& m, const float* distances, int i, Distances& kept) {
   const float number = (float)i;
-  for (int x = 0; x < kTileColumns; x += kWide) {
-    const vwide index = load_as<vwide>(m.index + x), distance = load_as<vwide>(distances + x);
-    store_as(kept.at + x, select(index == number, distance, load_as<vwide>(kept.at + x)));
-    store_as(kept.before + x, select(index == number + 1.0f, distance, load_as<vwide>(kept.before + x)));
-    store_as(kept.after + x, select(index == number - 1.0f, distance, load_as<vwide>(kept.after + x)));
+  for (int x = 0; x < kTileColumns; x += kLanes) {
+    const vfloat index = load(m.index + x), distance = load(distances + x);
+    store(kept.at + x, select(index == number, distance, load(kept.at + x)));
+    store(kept.before + x, select(index == number + 1.0f, distance, load(kept.before + x)));
+    store(kept.after + x, select(index == number - 1.0f, distance, load(kept.after + x)));
   }
 }
 
@@ -329,7 +341,7 @@ void match_tile(const float* left, const float* right, float* alpha, float* beta
     if (correlates(o.cost))
       correlation_costs(rows, height, o.window, zero_mean, tile.left_window.data(), tile.minima.data(), i, o.count);
     else
-      difference_costs(rows, height, o.window, kTileColumns / o.side, tile.minima.data(), i, o.count);
+      (kHasWide ? difference_costs_wide : difference_costs)(rows, height, o.window, kTileColumns / o.side, tile.minima.data(), i, o.count);
   }
   find_winners(t, o, tile);
   if (tile.encc) measure_distances(h, w, t, o, tile);

@@ -6,7 +6,6 @@
 Rules are compared by nobody. Without the methods for that, the module is imported in half of the time.
 """
 
-import difflib
 import numbers
 import reprlib
 from collections.abc import Iterable
@@ -213,5 +212,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The question whether the closest known name is meant, with a space behind it; empty if none is close."""
+    import difflib  # here, as only a mistake needs it
+
     close = difflib.get_close_matches(name, list(known), n=1) if isinstance(name, str) else []
     return f"did you mean {close[0]}? " if close else ""
