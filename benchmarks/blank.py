@@ -25,7 +25,9 @@ from dualpix.method.blank import LEAST
 from dualpix.method.confidence import EVERY
 from dualpix.metrics import pixel_errors
 from dualpix.params import parse_setting
+from dualpix.params.rules import check
 from dualpix.scenes import Recipe, draw, make
+from dualpix.scenes.files import COUNT, SEED
 from dualpix.scenes.recipe import Texture
 from dualpix.scenes.textures import EVEN
 
@@ -100,12 +102,14 @@ def table(scenes: list[Found]) -> None:
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=40, choices=range(1, 1001), metavar="N")
+    parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="set a parameter in both rows")
     args = parser.parse_args(argv)
     warnings.simplefilter("ignore", dualpix.DualpixWarning)
     with exit_code() as code:
+        check("--count", args.count, COUNT)
+        check("--seed", args.seed, SEED)
         settings = dict(map(parse_setting, args.set))
         table([found(evened(draw(args.seed, number, *SIZE)), settings) for number in range(args.count)])
     return code[0]

@@ -41,7 +41,7 @@ DUALPIX_INLINE void weigh(const float* row, const float* above, const float* sha
 }
 
 // The square of a difference counts by the share of its pixel.
-template <class V, int edges>
+template <int edges, class V>
 DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float* share, Weight* weights, int w,
                               float sigma) {
   const float minus_log2_e_over_sigma2 = -1.44269504f / (sigma * sigma);
@@ -51,20 +51,23 @@ DUALPIX_INLINE void weigh_all(const float* row, const float* above, const float*
   if (x < w) weigh<edges, V>(row, above, share, weights, x, w - x, w, minus_log2_e_over_sigma2);
 }
 
+template <class V>
+DUALPIX_INLINE void weigh_edges(const float* row, const float* above, const float* share, Weight* weights, int w,
+                                float sigma, int edges) {
+  if (edges == 4)
+    weigh_all<4, V>(row, above, share, weights, w, sigma);
+  else
+    weigh_all<2, V>(row, above, share, weights, w, sigma);
+}
+
 DUALPIX_CLONES void weigh_row(const float* row, const float* above, const float* share, Weight* weights, int w,
                               float sigma, int edges) {
-  if (edges == 4)
-    weigh_all<vfloat, 4>(row, above, share, weights, w, sigma);
-  else
-    weigh_all<vfloat, 2>(row, above, share, weights, w, sigma);
+  weigh_edges<vfloat>(row, above, share, weights, w, sigma, edges);
 }
 
 DUALPIX_WIDE void weigh_row_wide(const float* row, const float* above, const float* share, Weight* weights, int w,
                                  float sigma, int edges) {
-  if (edges == 4)
-    weigh_all<vlongest, 4>(row, above, share, weights, w, sigma);
-  else
-    weigh_all<vlongest, 2>(row, above, share, weights, w, sigma);
+  weigh_edges<vlongest>(row, above, share, weights, w, sigma, edges);
 }
 
 // The share of every pixel of a row: s = R^2 / (R^2 + flat^2).
