@@ -265,11 +265,12 @@ class Sweep {
     for (std::vector<float>& d : disparities_) d.resize(c.robust ? image.w + 3 * kLanes : kLanes);
   }
 
-  void along(int block, RowBlock& scratch) const {
+  // coming: the block that this thread needs next, if there is one.
+  void along(int block, int coming, RowBlock& scratch) const {
     if (second_) return;
     const int h = image_.h, begin = block * kLanes, n = std::min(kLanes, h - begin);
-    const bool more = begin + 2 * kLanes <= h;
-    aggregate_rows(image_, down_ ? begin : h - begin - n, n, more ? step() * kLanes : 0, c_, local_, scratch);
+    const int next = (coming + 1) * kLanes <= h ? step() * (coming - block) * kLanes : 0;
+    aggregate_rows(image_, down_ ? begin : h - begin - n, n, next, c_, local_, scratch);
   }
 
   // The columns [begin, end) of the i-th row visited.
@@ -323,7 +324,7 @@ void aggregate(const float* alpha, const float* beta, const Weight* weights, flo
     if (pass > begin) sweeps.push_back(sweep(pass - 1, true));
     if (pass < passes) sweeps.push_back(sweep(pass, false));
     sweep_rows((int)sweeps.size(), h, w, threads, [&] { return RowBlock(pass < passes ? w : 0); },
-               [&](int i, int block, RowBlock& scratch) { sweeps[i].along(block, scratch); },
+               [&](int i, int block, int coming, RowBlock& scratch) { sweeps[i].along(block, coming, scratch); },
                [&](int i, int row, int begin, int end) { sweeps[i].visit(row, begin, end); });
   }
 }

@@ -212,7 +212,7 @@ DUALPIX_WIDE void sweep_row_wide(int kept, const Maps& maps, const Rows& rows, i
 // One sweep over the image: down, which includes the horizontal paths, or up, which decides.
 void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
   Front front(h, w, kept, kNone);
-  auto along = [&](int, int block, RowBlock& rows) {
+  auto along = [&](int, int block, int, RowBlock& rows) {
     const int y = block * kLanes;
     if (down) along_rows(kept, maps, (size_t)y * w, w, std::min(kLanes, h - y), p, rows);
   };
