@@ -55,13 +55,15 @@ void weighted_median(Map d, std::optional<Map> confidence, Planes guide, Output 
   dualpix::weighted_median(in, out.data(), radius, sigma, threads);
 }
 
-void polish(Map d, Output out, float eps, float low, float high, int threads) {
+void polish(Map d, Output out, float eps, float low, float high, int threads, std::optional<Map> minus) {
   check_number_of_pixels(d);
   same_shape(d, out, "out must have the shape of d");
+  if (minus) same_shape(d, *minus, "minus must have the shape of d");
   apart(d, out);
+  if (minus) apart(*minus, out);
   require(eps > 0, "eps must be above 0");
   Released release;
-  dualpix::polish(d.data(), out.data(), (int)d.shape(0), (int)d.shape(1), eps, low, high, threads);
+  dualpix::polish(d.data(), minus ? minus->data() : nullptr, out.data(), (int)d.shape(0), (int)d.shape(1), eps, low, high, threads);
 }
 
 int blank_parts(Mask blank, Map d, OutputLabels part, OutputMask steps, Output beside, int least, int reach) {
@@ -103,7 +105,8 @@ void bind_filters(nb::module_& m) {
         nb::kw_only(), "radius"_a, "sigma"_a, "threads"_a,
         "out = the median of d around a pixel, weighted by the similarity of the guide.");
   m.def("polish", polish, as_is("d"), as_is("out"), nb::kw_only(), "eps"_a, "low"_a, "high"_a, "threads"_a,
-        "out = d, smoothed where its variance in 5x5 pixels is well below eps, and clipped to low..high.");
+        as_is("minus").none() = nb::none(),
+        "out = d, smoothed where its variance in 5x5 pixels is well below eps, and clipped to low..high; less minus.");
   m.def("blank_parts", blank_parts, as_is("blank"), as_is("d"), as_is("part"), as_is("steps"), as_is("beside"),
         nb::kw_only(), "least"_a, "reach"_a,
         "The number of blank parts. Of every pixel the part that it is in or next to, the steps to it, and d where the "

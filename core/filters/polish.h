@@ -7,7 +7,8 @@ namespace dualpix {
 // window around each pixel,
 //   a = v^2 / (v^2 + eps^2),  b = (1 - a) m,  out = mean(a) d + mean(b), clipped to low..high
 // The squares make the change from smoothed to kept sharper than v / (v + eps), so thin things lose less height. Steps
-// well below sqrt(eps) are smoothed, larger ones stay. d and out are distinct h x w maps of finite numbers.
-void polish(const float* d, float* out, int h, int w, float eps, float low, float high, int threads);
+// well below sqrt(eps) are smoothed, larger ones stay. If `minus` is not null, it is subtracted then. All are distinct h x w
+// maps of finite numbers.
+void polish(const float* d, const float* minus, float* out, int h, int w, float eps, float low, float high, int threads);
 
 }  // namespace dualpix

@@ -24,12 +24,26 @@ def polished(d: Map, step: float, threads: int, limits: tuple[float, float] = AN
     what it changes in the halved map, with a third of the eps, is added. So depth edges stay sharp; the stairs and
     streaks that paths leave on slanted surfaces go. The result is clipped to the limits. The map d is used up.
     """
-    if scales > 1:
-        half = halved(d, threads)
-        change = polished(copy_of(half), step / math.sqrt(3), threads, scales=scales - 1)
-        change -= half
-        _core.pyramid_up(change, d, add=True, threads=threads)
+    add_change(d, step, threads, scales)
     out = empty_like(d)
     low, high = limits
-    _core.polish(d, out, eps=max(step, LEAST) ** 2, low=low, high=high, threads=threads)
+    _core.polish(d, out, eps=eps_of(step), low=low, high=high, threads=threads)
     return out
+
+
+def add_change(d: Map, step: float, threads: int, scales: int) -> None:
+    """Add to the map what the filter changes in the halved map, in place. With one scale that is nothing."""
+    if scales == 1:
+        return
+    half, step = halved(d, threads), step / math.sqrt(3)
+    smoothed = half if scales == 2 else copy_of(half)
+    add_change(smoothed, step, threads, scales - 1)
+    change = empty_like(half)
+    low, high = ANY
+    _core.polish(smoothed, change, eps=eps_of(step), low=low, high=high, threads=threads, minus=half)
+    _core.pyramid_up(change, d, add=True, threads=threads)
+
+
+def eps_of(step: float) -> float:
+    """The parameter of the filter that smooths steps well below `step` px."""
+    return max(step, LEAST) ** 2
