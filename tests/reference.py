@@ -14,24 +14,29 @@ DIRECTIONS = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 
 
 # ---- preparation ----------------------------------------------------------------------------------
 def prepare(left, right, guide, params):
-    """Views and guide as they are matched, from planes of at most 128 px a side."""
-    if params["vignetting"]:
-        right = evened_out(left, right, params["vignetting"])
+    """Views and guide of every scale as they are matched, fine to coarse, from planes of at most 128 px a side."""
+    gain = gain_of(left, right, params["vignetting"]) if params["vignetting"] else np.ones_like(right)
     guide = 255 * (guide / 255) ** params["guide_gamma"]
+    of_views, of_guide = 1, 1
     if params["exposure"]:
         of_views, of_guide = (params["exposure"] / np.quantile(plane, 0.99) for plane in (left, guide))
-        left, right, guide = of_views * left, of_views * right, of_guide * guide
-    return left, right, guide
+    pyramid = [(left, right, guide)]
+    for _ in range(len(params["iterations"]) - 1):
+        pyramid.append(tuple(pyramid_down(image) for image in pyramid[-1]))
+    return [
+        (of_views * left, of_views * gain[:: 2**k, :: 2**k] * right, of_guide * guide)
+        for k, (left, right, guide) in enumerate(pyramid)
+    ]
 
 
-def evened_out(left, right, share):
-    """R LPF(L) / LPF(R), with ratios moved 0.5 % towards 1, but not beyond it."""
+def gain_of(left, right, share):
+    """LPF(L) / LPF(R), with ratios moved 0.5 % towards 1, but not beyond it."""
     sigma = share * max(left.shape)
     half = int(np.round(8 * sigma + 1)) // 2
     taps = np.exp(-0.5 * (np.arange(-half, half + 1) / sigma) ** 2)
     of_left, of_right = (smooth(view, taps / taps.sum()) for view in (left, right))
     ratio = np.log(of_left / of_right)
-    return right * np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - 0.005, 0))
+    return np.exp(np.sign(ratio) * np.maximum(np.abs(ratio) - 0.005, 0))
 
 
 # ---- matching cost ------------------------------------------------------------------------------
@@ -647,16 +652,14 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 
-def disparity(left, right, guide, params, told=None):
+def disparity(pyramid, params, told=None):
     """The whole method, coarse to fine: A / F^2, B / F of a scale are the prior of the next one (F = 2).
 
-    `told` is what a user told about every pixel, see `forgotten` and `hinted`. A coarser scale has every second pixel.
+    `pyramid` has the views and the guide of every scale, fine to coarse. `told` is what a user told about every pixel,
+    see `forgotten` and `hinted`. A coarser scale has every second pixel.
     """
-    told = np.full(left.shape, np.nan) if told is None else told
+    told = np.full(pyramid[0][0].shape, np.nan) if told is None else told
     scales = len(params["iterations"])
-    pyramid = [(left, right, guide)]
-    for _ in range(scales - 1):
-        pyramid.append(tuple(pyramid_down(image) for image in pyramid[-1]))
     first, last = searched(params["range"], 2 ** (scales - 1))
     edges = params["flat"] and params["messages"] == "exact" and params["noise_floor"]
     prior, disparities, A, B = None, np.arange(first, last + 1), None, None

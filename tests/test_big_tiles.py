@@ -379,6 +379,15 @@ def test_parts_of_the_gains_are_those_of_the_whole_grid():
         np.testing.assert_allclose(ones[1], whole[rows, columns], atol=1e-6)
 
 
+@pytest.mark.parametrize("step", [2, 4, 64])
+def test_a_coarser_scale_has_the_gains_of_its_pixels(step):
+    grid = np.random.default_rng(0).random((7, 5)).astype(np.float32)
+    whole = cv2.resize(grid, (83, 60), interpolation=cv2.INTER_LINEAR)[::step, ::step]
+    ones = np.ones((3, *whole.shape), np.float32)
+    apply_gains(Planes(*ones), Gains(grid), 2, Part((60, 83), step=step))
+    np.testing.assert_allclose(ones[1], whole, atol=1e-6)
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     values = np.arange(12, dtype=np.float32).reshape(3, 4)
     save(tmp_path / "a.npy", values)

@@ -109,8 +109,8 @@ def test_the_method_with_hints_agrees_with_the_oracle(preset):
     hints = as_hints([NEAR, UNKNOWN])
     result = dualpix.disparity(left, right, params, hints=hints)
     settings = params.to_dict() | {"bias": HISTEQ_BIAS}
-    planes = reference.prepare(left.astype(float), right.astype(float), left, settings)
-    expected, _ = reference.disparity(*planes, settings, painted(hints, left.shape).astype(float))
+    pyramid = reference.prepare(left.astype(float), right.astype(float), left, settings)
+    expected, _ = reference.disparity(pyramid, settings, painted(hints, left.shape).astype(float))
     error = np.abs(result.disparity - expected)
     assert np.quantile(error, 0.999) < 5e-4
     assert error.max() < 5e-3  # robust messages are sensitive at the edge of a hint

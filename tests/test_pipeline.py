@@ -25,8 +25,8 @@ def as_uint8(pair):
 def oracle(left, right, params, guide=None):
     settings = params.to_dict() | {"bias": HISTEQ_BIAS}
     left, right = left.astype(float), right.astype(float)
-    planes = reference.prepare(left, right, left if guide is None else guide, settings)
-    return reference.disparity(*planes, settings)
+    pyramid = reference.prepare(left, right, left if guide is None else guide, settings)
+    return reference.disparity(pyramid, settings)
 
 
 @pytest.mark.parametrize("preset", ["dslr-a", "dslr-b"])

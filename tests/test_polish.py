@@ -60,3 +60,13 @@ def test_a_thin_thing_keeps_its_height():
     d = np.zeros((40, 60), np.float32)
     d[:, 28:32] = 0.8  # four times the step
     assert polished(d, 0.2, 1)[20, 28:32].min() > 0.72  # v / (v + eps) instead leaves 0.63
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (70, 9)])
+def test_a_map_can_be_subtracted_from_the_result(shape):
+    rng = np.random.default_rng(0)
+    d, minus = rng.random((2, *shape), np.float32)
+    out, less = np.empty_like(d), np.empty_like(d)
+    for each, subtracted in ((out, None), (less, minus)):
+        _core.polish(d, each, eps=0.1, low=0.2, high=0.8, threads=2, minus=subtracted)
+    np.testing.assert_array_equal(less, out - minus)

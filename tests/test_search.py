@@ -267,7 +267,7 @@ def test_a_tile_stays_within_the_common_range_and_has_three_disparities(d):
 @pytest.mark.parametrize(("pixels", "expected"), [(10_000, (80, 100)), (7_999, (40, 50)), (499, (10, 13)), (1, (1, 1))])
 def test_the_finest_scale_that_is_small_enough(pixels, expected):
     pyramid = pyramid_of((80, 100))
-    assert pyramid.reduced(pixels, 1).left.shape == expected
+    assert pyramid.scale(pyramid.halvings_to(pixels), 1).left.shape == expected
     assert pyramid.finest.left.shape == (80, 100)
 
 

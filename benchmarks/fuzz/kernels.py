@@ -282,6 +282,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         "width": r.w + r.random.choice((9, 9, 1 << 20, 0)),
         "top": r.random.choice((0, 0, 3, 3, -1)),
         "left": r.random.choice((0, 9, 1)),
+        "step": r.random.choice((1, 1, 1, 2, 0, 1 << 30)),
     },
     "power": _maps("plane", gamma=(0.45, 2.2), scale=(1, 255)),
     "scale": _maps("plane", factor=(0.5, 2)),
@@ -342,7 +343,9 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         r, luma=r.real(4, 8), chroma=r.real(4, 8), xy=r.random.choice((1, 8, 4096)), lam=r.real(0, 1), iterations=9
     ),
     "weighted_median": lambda r: _filter(r, radius=r.random.choice((1, 3, 255)), sigma=r.real(1, 20)),
-    "polish": _maps("d", "out", eps=(0.01, 1), low=(-3, 0), high=(0, 3)),
+    "polish": lambda r: (
+        _maps("d", "out", eps=(0.01, 1), low=(-3, 0), high=(0, 3))(r) | {"minus": r.random.choice((None, r.map()))}
+    ),
     "blank_parts": _blank_parts,
     "remove_speckles": lambda r: {"d": r.map(), "size": r.random.choice((0, 1, 20)), "step": r.real(0, 1)},
     "fill_holes": _maps("d"),

@@ -29,16 +29,16 @@ void power(Output plane, float gamma, float scale, int threads) {
   dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
 }
 
-void multiply(Output plane, Map grid, int height, int width, int top, int left, int threads) {
+void multiply(Output plane, Map grid, int height, int width, int top, int left, int step, int threads) {
   check_size(plane);
   check_size(grid);
   const int h = (int)plane.shape(0), w = (int)plane.shape(1);
-  require(height >= h && width >= w && top >= 0 && left >= 0 && top <= height - h && left <= width - w,
-          "plane must lie in height x width pixels");
+  auto fits = [step](int n, int first, int whole) { return first >= 0 && first + (int64_t)step * (n - 1) < whole; };
+  require(step >= 1 && fits(h, top, height) && fits(w, left, width), "plane must lie in height x width pixels");
   apart(plane, grid);
   Released release;
   dualpix::multiply(plane.data(), h, w, grid.data(), (int)grid.shape(0), (int)grid.shape(1),
-                    {height, width, top, left}, threads);
+                    {height, width, top, left, step}, threads);
 }
 
 void scale(Output plane, float factor, int threads) {
@@ -236,7 +236,8 @@ void bind_image(nb::module_& m) {
         "plane = scale * sum of weights[c] * pixels[:, :, c].");
   m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
   m.def("multiply", multiply, as_is("plane"), as_is("grid"), nb::kw_only(), "height"_a, "width"_a, "top"_a, "left"_a,
-        "threads"_a, "plane *= grid, enlarged linearly to the height x width pixels that plane is a part of, in place.");
+        "step"_a, "threads"_a,
+        "plane *= grid, enlarged linearly to the height x width pixels of which plane has every step-th of a part, in place.");
   m.def("scale", scale, as_is("plane"), "factor"_a, "threads"_a, "plane *= factor, in place.");
   m.def("largest", largest, as_is("plane"), "threads"_a, "The largest value. NaN does not count.");
   m.def("sample", sample, as_is("image"), as_is("out"), "step"_a, "threads"_a, "out = image[::step, ::step].");

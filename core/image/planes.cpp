@@ -176,7 +176,7 @@ void pyramid_down(const float* in, float* out, int h, int w, int threads) {
 
 void multiply(float* plane, int h, int w, const float* grid, int rows, int columns, Part part, int threads) {
   std::vector<Between> across(w);
-  for (int x = 0; x < w; ++x) across[x] = Between(part.left + x, part.width, columns);
+  for (int x = 0; x < w; ++x) across[x] = Between(part.left + part.step * x, part.width, columns);
   // The two rows of the grid around a row of the plane, at the width of the plane.
   struct Wide {
     std::vector<float> low, high;
@@ -185,7 +185,7 @@ void multiply(float* plane, int h, int w, const float* grid, int rows, int colum
   auto make_wide = [&] { return Wide{std::vector<float>(w), std::vector<float>(w), -1}; };
   parallel_for((h + kRows - 1) / kRows, threads, make_wide, [&](int block, Wide& wide) {
     for (int y = block * kRows; y < std::min(h, (block + 1) * kRows); ++y) {
-      const Between at(part.top + y, part.height, rows);
+      const Between at(part.top + part.step * y, part.height, rows);
       if (wide.at != at.low) {
         widen(grid + (size_t)at.low * columns, across.data(), wide.low.data(), w);
         widen(grid + (size_t)at.high * columns, across.data(), wide.high.data(), w);

@@ -21,9 +21,9 @@ void pyramid_down(const float* in, float* out, int h, int w, int threads);
 // ceil(w/2), lies at pixel 2 i of out. Pixels of out beyond the last one of in take its value.
 void pyramid_up(const float* in, float* out, int h, int w, bool add, int threads);
 
-// A part of an image of height x width pixels, that begins at row top and column left.
+// A part of an image of height x width pixels, that begins at row top and column left. It has every step-th pixel.
 struct Part {
-  int height, width, top, left;
+  int height, width, top, left, step;
 };
 
 // plane *= the grid of rows x columns, enlarged to the size of the whole image by linear interpolation. The plane, h x w,

@@ -14,6 +14,8 @@ from ..types import Map, Planes, copy_of
 UNSURE = 0.005  # this much of a relative difference in brightness may come from the scene, so it is left
 WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
 SMALL = 128  # px, the longer side of the pictures that are low-passed
+BRIGHT = 16.0  # the brightness of a darker plane is bounded by its largest intensity, over DARKEST
+DARKEST = 64
 STEEPEST = 4.0  # the largest ratio of the views that counts as vignetting
 
 
@@ -48,14 +50,19 @@ class Gains:
         return cls(None if right is None else np.array(right, np.float32), record["views"], record["guide"])
 
 
-def find_gains(planes: Planes, photometry: Photometry, threads: int, equalise: bool = True) -> Gains:
-    """The gains that equalise the views, if `equalise` is true, and set the requested exposure."""
-    wanted = photometry.vignetting if equalise else 0
-    vignetting = equalising_gain(planes.left, planes.right, wanted, threads) if wanted else None
+def find_gains(
+    planes: Planes, photometry: Photometry, threads: int, equalise: bool = True, small: Planes | None = None
+) -> Gains:
+    """The gains that equalise the views, if `equalise` is true, and set the requested exposure.
+
+    `small` are the same planes at a smaller size: enough to equalise them.
+    """
+    wanted, views = photometry.vignetting if equalise else 0, small or planes
+    vignetting = equalising_gain(views.left, views.right, wanted, threads) if wanted else None
     if not photometry.exposure:
         return Gains(vignetting)
-    views, guide = (photometry.exposure / brightness(plane, threads) for plane in (planes.left, planes.guide))
-    return Gains(vignetting, views, guide)
+    exposures = (photometry.exposure / brightness(plane, threads) for plane in (planes.left, planes.guide))
+    return Gains(vignetting, *exposures)
 
 
 def equalising_gain(left: Map, right: Map, share: float, threads: int) -> Map | None:
@@ -90,7 +97,9 @@ def low_pass(view: Map, share: float, threads: int) -> Map:
 def brightness(plane: Map, threads: int) -> float:
     """The 99th percentile of the intensities, from a sample; never 0, nor far below the brightest."""
     step = sampling(plane.size)
-    return brightness_of(plane[::step, ::step], _core.largest(plane, threads))
+    sample = plane[::step, ::step]
+    bright = brightness_of(sample, 0)
+    return bright if bright >= BRIGHT else brightness_of(sample, _core.largest(plane, threads))
 
 
 def sampling(size: int) -> int:
@@ -100,25 +109,28 @@ def sampling(size: int) -> int:
 
 def brightness_of(sample: Map, most: float) -> float:
     """The brightness of a plane that is known by a sample and its largest intensity."""
-    return max(*quantiles(sample, [0.99]), most / 64, 1e-6)
+    bright = quantiles(sample, [0.99])[0]
+    return bright if bright >= BRIGHT else max(bright, most / DARKEST, 1e-6)
 
 
 class Part(NamedTuple):
-    """Where a part of a plane is: the shape of the whole plane, and the rows and columns of the part."""
+    """Where a part of a plane is: the shape of the whole plane, and the rows and columns of the part, every step-th."""
 
     shape: tuple[int, ...]
-    rows: slice
-    columns: slice
+    rows: slice = slice(0)
+    columns: slice = slice(0)
+    step: int = 1
 
 
 def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = None) -> None:
     """Multiply the planes, or the part of them that they are, by their gains, in place."""
     left, right, guide = planes
     if gains.right is not None:
-        (height, width), rows, columns = part or Part(right.shape, slice(0), slice(0))
+        (height, width), rows, columns, step = part or Part(right.shape)
         top, first = rows.start or 0, columns.start or 0
         gain = gains.right * np.float32(gains.views)
-        _core.multiply(right, gain, height=height, width=width, top=top, left=first, threads=threads)
+        place = {"height": height, "width": width, "top": top, "left": first, "step": step}
+        _core.multiply(right, gain, **place, threads=threads)
     elif gains.views != 1:
         _core.scale(right, gains.views, threads)
     if gains.views != 1:
@@ -127,11 +139,11 @@ def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = 
         _core.scale(guide, gains.guide, threads)
 
 
-def copied(planes: Planes, gains: Gains, threads: int) -> Planes:
+def copied(planes: Planes, gains: Gains, threads: int, part: Part | None = None) -> Planes:
     """A copy of small planes with the gains applied."""
     left, right = copy_of(planes.left), copy_of(planes.right)
     copy = Planes(left, right, left if planes.guide is planes.left else copy_of(planes.guide))
-    apply_gains(copy, gains, threads)
+    apply_gains(copy, gains, threads, part)
     return copy
 
 

@@ -11,7 +11,7 @@ from ..camera.sheet import divided
 from ..params.definitions import Photometry
 from ..run import Run
 from ..types import Image, Pair, Planes
-from .brightness import apply_gains, brightness
+from .brightness import Part, apply_gains, brightness
 from .confidence import texture
 from .frame import Frame
 from .grey import LUMA, MEAN, PLAIN, Camera, grey_plane, raise_to
@@ -83,8 +83,13 @@ def photo(pair: Pair, photometry: Photometry, run: Run) -> Image:
 def prepare(pyramid: Pyramid, plan: Plan, run: Run) -> None:
     """Apply the plan to the planes, in place: brightness, then the frame in which they are matched."""
     with run.stage("prepare"):
-        apply_gains(pyramid.finest, plan.gains, run.threads)
-        pyramid.finest = plan.frame.turned(pyramid.finest)
+        shape = pyramid.finest.left.shape
+
+        def prepared(planes: Planes, halvings: int) -> Planes:
+            apply_gains(planes, plan.gains, run.threads, Part(shape, step=2**halvings))
+            return plan.frame.turned(planes)
+
+        pyramid.change(len(plan.passes), run.threads, prepared)
         if plan.checks_views:
             pyramid.keep_mirror()
             run.view = "left"

@@ -1,7 +1,7 @@
 """Scales: the Gaussian pyramid of the planes, from coarse to fine, and the memory they take."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -59,8 +59,6 @@ class Pyramid:
 
     Attributes
     ----------
-    finest : Planes
-        The planes at full size, until `levels` takes them.
     frame : Frame
         How they relate to the input.
     photo : image or None
@@ -72,12 +70,17 @@ class Pyramid:
     """
 
     def __init__(self, finest: Planes, frame: Frame, photo: Image | None = None, clipped: Flags | None = None) -> None:
-        self.finest = finest
         self.frame = frame
         self.photo = photo
         self.clipped = clipped
         self.texture: Map | None = None
+        self._made = [finest]  # fine to coarse
         self._mirror: Planes | None = None
+
+    @property
+    def finest(self) -> Planes:
+        """The planes at full size, until `levels` takes them."""
+        return self._made[0]
 
     def keep_mirror(self) -> None:
         """Keep what is needed to match the other view later."""
@@ -89,28 +92,33 @@ class Pyramid:
         assert mirror is not None
         return Pyramid(mirror, self.frame)
 
-    def reduced(self, pixels: int, threads: int) -> Planes:
-        """The finest scale that has no more than that many pixels."""
-        planes = self.finest
-        while planes.left.size > pixels:
-            planes = planes.halved(threads)
-        return planes
+    def scale(self, halvings: int, threads: int) -> Planes:
+        """The planes after so many halvings."""
+        while len(self._made) <= halvings:
+            self._made.append(self._made[-1].halved(threads))
+        return self._made[halvings]
+
+    def halvings_to(self, pixels: int) -> int:
+        """How often the planes are halved until a plane has no more than that many pixels."""
+        halvings, (height, width) = 0, self.finest.left.shape
+        while height * width > pixels:
+            halvings, height, width = halvings + 1, (height + 1) // 2, (width + 1) // 2
+        return halvings
+
+    def change(self, scales: int, threads: int, to: Callable[[Planes, int], Planes]) -> None:
+        """Change the planes of every scale by ``to(planes, halvings)``. All are halved first."""
+        self.scale(scales - 1, threads)
+        del self._made[scales:]
+        for halvings, planes in enumerate(self._made):
+            self._made[halvings] = to(planes, halvings)
 
     def levels(self, scales: int, threads: int) -> Iterator[Level]:
         """From coarse to fine; each level is valid until the next is taken."""
-        levels = [self.finest]
-        del self.finest
-        for _ in range(scales - 1):
-            levels.append(levels[-1].halved(threads))
+        self.scale(scales - 1, threads)
+        levels = self._made[:scales]
+        del self._made
         for number in range(1, scales + 1):
             yield Level(levels.pop(), number, scales)
-
-
-def halved(planes: Planes, halvings: int, threads: int) -> Planes:
-    """The planes after so many halvings."""
-    for _ in range(halvings):
-        planes = planes.halved(threads)
-    return planes
 
 
 def passes_of(params: Params, shape: tuple[int, int]) -> tuple[int, ...]:

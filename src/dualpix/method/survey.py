@@ -14,13 +14,13 @@ from ..errors import ParameterError
 from ..io.orientation import swaps_axes
 from ..run import Run
 from ..types import Pair, Planes
-from .brightness import Gains, copied, equalised, find_gains
+from .brightness import Gains, Part, copied, equalised, find_gains
 from .frame import Frame
 from .kinds import Method
 from .noise import measures_noise, noise_of, settled
 from .plan import Plan
 from .range import find_range
-from .scales import Level, Pyramid, deepened, halved, passes_of
+from .scales import Level, Pyramid, deepened, passes_of
 from .search import Search
 
 BLANK = "a view is blank, the same everywhere: the map is 0 and means nothing"
@@ -49,8 +49,10 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     with run.stage("survey"):
         planes = pyramid.finest
         is_blank = blank(planes)
-        gains = find_gains(planes, method.params.photometry, run.threads, equalise=not is_blank)
-        small = copied(pyramid.reduced(LARGEST, run.threads), gains, run.threads)
+        halvings = pyramid.halvings_to(LARGEST)
+        thumbnail = pyramid.scale(halvings, run.threads)
+        gains = find_gains(planes, method.params.photometry, run.threads, equalise=not is_blank, small=thumbnail)
+        small = _with_gains(pyramid, halvings, gains, run)
         evidence = _evidence(small, is_blank or gains.right is not None, run) if method.detects_axis else None
         frame = replace(pyramid.frame, axis=_axis(wishes.axis, evidence, lens, pyramid.frame))
         lens.check(pair.shape, pair.name("left"), frame.axis)
@@ -61,7 +63,7 @@ def survey(pyramid: Pyramid, pair: Pair, method: Method, lens: Calibration, wish
     run.scales = len(passes)
 
     def coarsest(scales: int) -> Level:
-        return Level(frame.turned(_coarsest(pyramid, small, gains, scales, run)), 1, scales, keep=True)
+        return Level(frame.turned(_with_gains(pyramid, scales - 1, gains, run)), 1, scales, keep=True)
 
     noise = math.nan
     if search.limits is None:
@@ -98,6 +100,12 @@ def blank(planes: Planes) -> bool:
     return any(np.ptp(view[0]) == 0 and np.ptp(view) == 0 for view in (planes.left, planes.right))
 
 
+def _with_gains(pyramid: Pyramid, halvings: int, gains: Gains, run: Run) -> Planes:
+    """A copy of a scale, with its gains."""
+    part = Part(pyramid.finest.left.shape, step=2**halvings)
+    return copied(pyramid.scale(halvings, run.threads), gains, run.threads, part)
+
+
 def _evidence(small: Planes, even: bool, run: Run) -> Axis:
     """What the views say about their axis; they are made equal in brightness first unless they are `even`."""
     planes = small if even else equalised(small, run.threads)
@@ -132,17 +140,6 @@ def limits_in(asked: tuple[float, float] | str, frame: Frame) -> tuple[float, fl
             f"{round(frame.length / frame.stretch)} pixels along {frame.seen_axis}: give a range that fits into it"
         )
     return low, high
-
-
-def _coarsest(pyramid: Pyramid, small: Planes, gains: Gains, scales: int, run: Run) -> Planes:
-    """The planes of the coarsest scale, with their gains."""
-    width = small.left.shape[1]
-    halvings = 0
-    while width < -(-pyramid.finest.left.shape[1] // 2**halvings):
-        halvings += 1
-    if halvings < scales:
-        return halved(small, scales - 1 - halvings, run.threads)
-    return copied(halved(pyramid.finest, scales - 1, run.threads), gains, run.threads)
 
 
 def _notes(

@@ -139,12 +139,12 @@ class Job:
     def _views(self, halvings: int) -> tuple[list[Views], Gains]:
         """The views of all scales, fine to coarse, and the exposure.
 
-        It is applied before the views are halved, as for the whole picture: a difference in rounding can change which
+        It is applied after the views are halved, as for the whole picture: a difference in rounding can change which
         minimum of a stereo pair is chosen.
         """
         threads = self.run.threads
         gains = Gains.from_dict(self._once("gains.json", lambda: asdict(exposure_of(self.pictures, threads))))
-        views: list[Views] = [replace(self.pictures, exposure=gains)]
+        views: list[Views] = [self.pictures]
         for number in range(1, halvings + 1):
             views.append(self._reduced(number) or halve(views[-1], self.folder, number, threads))
         return views, gains

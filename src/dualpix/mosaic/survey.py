@@ -12,6 +12,7 @@ from ..method.kinds import Method, method_of
 from ..method.margins import Around
 from ..method.noise import as_smooth_as
 from ..method.plan import Plan
+from ..method.prepare import prepare
 from ..method.scales import PASSES, Pyramid, passes_of
 from ..method.solve import solve
 from ..method.survey import Wishes, survey
@@ -81,7 +82,7 @@ def surveyed(
     Parameters
     ----------
     planes, halvings
-        The reduced planes, with their exposure, and how often they were halved.
+        The reduced planes, without their exposure, and how often they were halved.
     params
         The parameters of the whole picture.
     shape
@@ -91,14 +92,14 @@ def surveyed(
     axis : "x", "y" or None
         As for `dualpix.disparity`.
     """
+    apply_gains(planes, gains, run.threads)
     small = planes.left.shape[0], planes.left.shape[1]
     pyramid = Pyramid(planes, Frame(small))
     pair = Pair(planes.left, planes.right)
     plan = survey(pyramid, pair, method_of(reduced(params, halvings)), NO_LENS, Wishes(axis, halvings=halvings), run)
     if isinstance(params.scales.iterations, str):
         plan = replace(plan, passes=(PASSES,) * len(plan.passes))  # its finest scale is not that of the whole picture
-    apply_gains(planes, Gains(plan.gains.right), run.threads)
-    pyramid.finest = plan.frame.turned(planes)
+    prepare(pyramid, replace(plan, gains=Gains(plan.gains.right)), run)
     belief = solve(pyramid, plan, run=run)
     d = belief.disparity(run.threads)
     notes = () if plan.blank else tuple(plan.method.notes(belief.agreement, plan.search, d, 2**halvings))

@@ -2,7 +2,7 @@
 
 import os
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +29,7 @@ class Views(Protocol):
         ...
 
     def planes(self, rows: slice, columns: slice, threads: int) -> Planes:
-        """A part of the planes, with their exposure but not with the gain of the right view."""
+        """A part of the planes, without their gains."""
         ...
 
 
@@ -40,7 +40,6 @@ class Pictures:
     left: Picture
     right: Picture
     photometry: Photometry
-    exposure: Gains = field(default_factory=Gains)
 
     @property
     def shape(self) -> Shape:
@@ -50,9 +49,7 @@ class Pictures:
     def planes(self, rows: slice, columns: slice, threads: int) -> Planes:
         """A part of the planes."""
         pair = Pair(self.left.window(rows, columns), self.right.window(rows, columns))
-        planes = grey_planes(pair, Frame(pair.shape), self.photometry, NO_LENS, threads)
-        apply_gains(planes, self.exposure, threads)
-        return planes
+        return grey_planes(pair, Frame(pair.shape), self.photometry, NO_LENS, threads)
 
 
 @dataclass(frozen=True)
@@ -80,14 +77,14 @@ def all_of(views: Views, threads: int) -> Planes:
     return views.planes(slice(0, height), slice(0, width), threads)
 
 
-def prepared(views: Views, right: Map | None, axis: str, rows: slice, columns: slice, threads: int) -> Planes:
-    """A part of the planes, ready to match: with the gain of the right view.
+def prepared(views: Views, gains: Gains, axis: str, rows: slice, columns: slice, threads: int) -> Planes:
+    """A part of the planes, ready to match: with their gains.
 
     Rows and columns are those of the matched frame.
     """
     rows, columns = (rows, columns) if axis == "x" else (columns, rows)
     planes = views.planes(rows, columns, threads)
-    apply_gains(planes, Gains(right), threads, Part(views.shape, rows, columns))
+    apply_gains(planes, gains, threads, Part(views.shape, rows, columns))
     height, width = planes.left.shape
     return Frame((height, width), axis=axis).turned(planes)
 

@@ -91,7 +91,7 @@ class Scale:
     def part(self, tile: Tile, threads: int) -> tuple[Planes, Parabolas]:
         """The planes and the coarser belief of a tile and its margin."""
         rows, columns = tile.outer_rows, tile.outer_columns
-        planes = prepared(self.views, self.plan.gains.right, self.plan.frame.axis, rows, columns, threads)
+        planes = prepared(self.views, self.plan.gains, self.plan.frame.axis, rows, columns, threads)
         return planes, self.coarser.window(*tile.coarser)
 
     def curvature(self, tile: Tile, run: Run) -> Array:
