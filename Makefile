@@ -8,7 +8,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find core src -not -path '*/__p
 
 # The tests of the kernels, which run under sanitizers, too.
 KERNELS := aggregation axis baselines baselines_dual_pixel bench bilateral blank candidates confidence core crew encc endings file_kernels filters match \
-  methods pipeline polish pool prepare priors refocus relief search subpixel uncertainty windows
+  methods outlines pipeline polish pool prepare priors refocus relief search subpixel uncertainty windows
 KERNEL_TESTS := $(KERNELS:%=tests/test_%.py)
 SANITIZERS := address undefined thread
 SECONDS ?= 60

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+STEPS = np.arange(-6, 7, 2)  # px, to the pixels of the window of `outlines`
 DIRECTIONS = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)]  # (dy, dx) of a step
 
 
@@ -555,6 +556,27 @@ def polish(d, step, scales=3):
     return mean(a) * d + mean((1 - a) * m)
 
 
+def outlines(d, guide, sigma, step=0.3, half=0.5):
+    """The weighted median of 7 x 7 pixels, two apart, around the pixels where these span more than `step`.
+
+    The weights are (1 + (I_p - I_q)^2 / (4 sigma^2))^-4 with the guide I. The interval in which the median must lie is
+    halved eight times; the least pixel in it is taken.
+    """
+    h, w = d.shape
+    rows, columns = (np.clip(np.arange(n) + k[:, None], 0, n - 1) for n, k in ((h, STEPS), (w, STEPS)))
+    around = [np.ix_(row, column) for row in rows for column in columns]
+    v, I = (np.stack([each[at] for at in around]) for each in (d, guide))
+    weight = (1 + (I - guide) ** 2 / (4 * sigma**2)) ** -4.0
+    low, high = v.min(axis=0), v.max(axis=0)
+    near = high - low > step
+    low = low - (high - low) / 256
+    for _ in range(8):
+        middle = (low + high) / 2
+        is_above = (weight * (v > middle)).sum(axis=0) > half * weight.sum(axis=0)
+        low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
+    return np.where(near, np.where(v > low, v, np.inf).min(axis=0), d)
+
+
 def searched(limits, factor):
     """First and last whole disparity at 1/factor of the full size: the limits, and one more so that these can win."""
     return int(np.floor(limits[0] / factor)) - 1, int(np.ceil(limits[1] / factor)) + 1
@@ -679,5 +701,7 @@ def disparity(pyramid, params, told=None):
         A, B = one_scale(*level, disparities, prior, iterations, fitted, here, share)
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
+    if params["outlines"]:
+        d = outlines(d, np.floor(np.clip(pyramid[0][2], 0, 255) + 0.5), params["outlines"])
     step = 0.2 if params["polish"] == "auto" else params["polish"]  # the number of scales is given
     return np.clip(polish(d, step) if step else d, *params["range"]), A

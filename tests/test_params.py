@@ -62,6 +62,7 @@ def test_presets_hold_the_papers_values(
         "flat": 0,
         "relief": 0,
         "blank": 0,
+        "outlines": 0,
         "polish": 0,
         "pixel_aspect": "auto",
         "black": 0,

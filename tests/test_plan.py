@@ -84,7 +84,7 @@ def test_a_finished_run_records_the_mean_curvature_of_every_scale(views):
 
 
 def test_the_belief_is_the_map(views):
-    result = dualpix.disparity(*views, **SMALL, polish=0.0)
+    result = dualpix.disparity(*views, **SMALL, outlines=0, polish=0)
     np.testing.assert_array_equal(np.clip(result.belief.disparity(), *result.searched), result.disparity)
     assert result.belief.A.min() >= 0
 

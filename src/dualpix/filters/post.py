@@ -7,13 +7,14 @@ from ..types import Image, Map
 from .common import LEAST
 from .guided import guided_filter
 from .median import weighted_median
+from .outlines import REACH
 from .polish import reach as polish_reach
 from .solver import bilateral_solver
 
 
 def margin(settings: Smoothing) -> int | None:
-    """Pixels around a tile that polish and filter need; None if they need the whole picture."""
-    reach = polish_reach() if settings.polish else 0
+    """Pixels around a tile that outlines, polish and filter need; None if they need the whole picture."""
+    reach = (polish_reach() if settings.polish else 0) + (REACH if settings.outlines else 0)
     if settings.filter == "none":
         return reach
     if settings.filter == "solver":

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..camera.lens import Calibration
+from ..filters.outlines import outlined
 from ..filters.polish import polished
 from ..filters.post import post_filter
 from ..run import Run
@@ -45,7 +46,7 @@ Finisher = Callable[[Maps, Run], Maps]
 def finish(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan, lens: Calibration, run: Run) -> Result:
     """The result of a solved pair."""
     with run.stage("confidence"):
-        maps = take_maps(belief, agreed, plan, run)
+        maps = take_maps(belief, agreed, pyramid, plan, run)
     low, high = (limit / plan.frame.stretch for limit in belief.limits or (0.0, 0.0))
     for stage, step in steps(pyramid, plan, lens, high - low):
         with run.stage(stage):
@@ -80,9 +81,10 @@ def steps(pyramid: Pyramid, plan: Plan, lens: Calibration, span: float) -> Itera
     yield "finish", partial(turned_upright, frame=plan.frame)
 
 
-def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> Maps:
-    """Disparity, polished and clipped to the searched range, expected error and confidence, in the matched frame.
+def take_maps(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Plan, run: Run) -> Maps:
+    """Disparity, expected error and confidence, in the matched frame.
 
+    The disparity is clipped to the searched range. Its outlines follow the guide, and it is polished.
     Pixels that the range does not cover have confidence 0, and an expected error as large as the range. The belief's
     vertex map is overwritten.
     """
@@ -94,7 +96,10 @@ def take_maps(belief: Parabolas, agreed: Mask | None, plan: Plan, run: Run) -> M
     confidence = plan.method.confidence(belief, seen, run.threads)
     low, high = belief.limits
     _core.limit(d, confidence, sigma, low=low, high=high, beyond=OUTSIDE, threads=run.threads)
-    if step := polish_step(plan.params.smoothing):
+    smoothing = plan.params.smoothing
+    if pyramid.guide is not None:
+        d = outlined(d, pyramid.guide, smoothing.outlines, run.threads)
+    if step := polish_step(smoothing):
         d = polished(d, step, run.threads, (low, high))
     return Maps(d, confidence, sigma, agreed)
 

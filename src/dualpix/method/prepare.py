@@ -8,9 +8,11 @@ import numpy as np
 from ..camera.lens import Calibration
 from ..camera.sensor import pixel_aspect
 from ..camera.sheet import divided
+from ..filters.outlines import brightness_bytes
+from ..params import Params
 from ..params.definitions import Photometry
 from ..run import Run
-from ..types import Image, Pair, Planes
+from ..types import Image, Mask, Pair, Planes
 from .brightness import Part, apply_gains, brightness
 from .confidence import texture
 from .frame import Frame
@@ -94,5 +96,11 @@ def prepare(pyramid: Pyramid, plan: Plan, run: Run) -> None:
             pyramid.keep_mirror()
             run.view = "left"
         smoothing = plan.params.smoothing
+        pyramid.guide = guide_of_outlines(pyramid.finest, plan.params, run.threads)
         if smoothing.filter == "solver" and smoothing.solver_confidence == "texture":
             pyramid.texture = texture(pyramid.finest.left, plan.params.matching.encc_window, run.threads)
+
+
+def guide_of_outlines(finest: Planes, params: Params, threads: int) -> Mask | None:
+    """What the outlines of the map follow, as the planes will be used up; None if they follow nothing."""
+    return brightness_bytes(finest.guide, threads) if params.smoothing.outlines else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..params import Params
-from ..types import Flags, Image, Map, Planes
+from ..types import Flags, Image, Map, Mask, Planes
 from .frame import Frame
 
 COARSEST = 200  # px: the coarsest scale has about this side if the number of scales is "auto"
@@ -67,13 +67,23 @@ class Pyramid:
         How much texture each pixel has, if the post-filter needs it.
     clipped : bool array or None
         Pixels of the stored input that are too bright to be trusted.
+    guide : uint8 map or None
+        The guide of the finest scale, if the outlines of the map follow it.
     """
 
-    def __init__(self, finest: Planes, frame: Frame, photo: Image | None = None, clipped: Flags | None = None) -> None:
+    def __init__(
+        self,
+        finest: Planes,
+        frame: Frame,
+        photo: Image | None = None,
+        clipped: Flags | None = None,
+        guide: Mask | None = None,
+    ) -> None:
         self.frame = frame
         self.photo = photo
         self.clipped = clipped
         self.texture: Map | None = None
+        self.guide = guide
         self._made = [finest]  # fine to coarse
         self._mirror: Planes | None = None
 

@@ -17,6 +17,7 @@ from ..method.frame import Frame
 from ..method.margins import Around, Margins
 from ..method.memory import gigabytes
 from ..method.plan import Plan
+from ..method.prepare import guide_of_outlines
 from ..method.result import Result
 from ..method.scales import Pyramid
 from ..method.tiles import Tile, evidence_of, solve_part, tiles
@@ -106,13 +107,15 @@ class Scale:
         tiles, so they hold the `signed` curvature instead.
         """
         planes, coarser = self.part(tile, run.threads)
+        guide = guide_of_outlines(planes, self.plan.params, run.threads) if self.is_finest else None
         belief = solve_part(planes, coarser, self.plan, run)
         if not self.is_finest:
             return layers_of(belief.cropped(*tile.inner))
         height, width = belief.A.shape
         axis = self.plan.frame.axis
         frame = Frame((height, width) if axis == "x" else (width, height), axis=axis)
-        result = finish(belief, None, Pyramid(planes, frame), replace(self.plan, frame=frame), NO_LENS, run)
+        pyramid = Pyramid(planes, frame, guide=guide)
+        result = finish(belief, None, pyramid, replace(self.plan, frame=frame), NO_LENS, run)
         inner = tile.inner if axis == "x" else tile.inner[::-1]
         sure = result.confidence if self.plan.params.measures_error else signed(result, frame)
         return np.stack([result.disparity[inner], sure[inner]])

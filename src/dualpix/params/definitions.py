@@ -249,8 +249,7 @@ class Aggregation(Group):
     messages: str = parameter(
         Choice("paper", "exact", "jumps"),
         "What a pixel passes on to the next one along a path. paper: the paper's formula. exact: the exact minimum, "
-        "which the paper's formula approximates. jumps: the paper's rules for stereo pairs, which treat large steps "
-        "separately.",
+        "which that formula approximates. jumps: the paper's rules for stereo pairs, with rules for large steps.",
     )
     penalty: float = parameter(
         PENALTY,
@@ -275,8 +274,7 @@ class Aggregation(Group):
     robust_tau: float | tuple[float, ...] = parameter(
         OneOr(Several(Real(0, 1e3), 1, 64, "1 to 64 values")),
         "Steps larger than this are smoothed less, so that depth edges stay sharp. Smaller keeps more edges; 0 smooths "
-        "across all of them. Several values are for the second pass, the third, and so on; the last one also serves "
-        "all further passes.",
+        "across all of them. Several values are for the second pass, the third, and so on; the last one holds on.",
         symbol="tau",
         unit="px",
         needs=equals("messages", "exact") & PASSES,
@@ -292,10 +290,10 @@ class Aggregation(Group):
     )
     suspicion: float | Literal["auto"] = parameter(
         OrAuto(Real(0, NO_LIMIT)),
-        "If the first pass found something as near as a match within 5 px of it, fattening applies in full. If not, "
-        "the match counts as at most this much nearer than the first pass found. Smaller keeps more of thin things, "
-        "and more noise. auto measures the noise of the matches at the coarsest scale: noisy pictures get 1000, which "
-        "is no limit, others less. With iterations other than auto, auto means 1000.",
+        "If the first pass found something as near as a match within 5 px of it, fattening applies in full. Else the "
+        "match counts as at most this much nearer than that pass found. Smaller keeps more of thin things, and more "
+        "noise. auto measures the noise at the coarsest scale: noisy pictures get 1000, no limit, others less. With "
+        "iterations other than auto, auto means 1000.",
         unit="px of the scale",
         needs=equals("messages", "exact") & PASSES & ROBUST & that("fattening", "above 0", lambda r: r > 0),
     )
@@ -316,14 +314,12 @@ class Aggregation(Group):
     )
     paths: int = parameter(
         Choice(4, 8),
-        "Number of directions in which neighbours inform each other: 4 are left, right, up and down; 8 add the "
-        "diagonals.",
+        "Directions in which neighbours inform each other: 4 are left, right, up and down; 8 add the diagonals.",
         symbol="r",
     )
     normalize_iterations: bool = parameter(
         Flag(),
-        "Multiplies the input of every pass after the first by the first curvature divided by its mean, as printed in "
-        "the paper. false leaves it as it is.",
+        "As printed, multiplies the input of every pass but the first by the first curvature over its mean.",
         symbol="N",
         needs=that("messages", "other than exact", lambda messages: messages != "exact") & PASSES,
     )
@@ -356,8 +352,7 @@ class Scales(Group):
     )
     prior_weight: float = parameter(
         Real(0, 10),
-        "How much a scale trusts the result of the coarser one before it. Larger is smoother, 0 ignores it. Usual: 0 "
-        "to 0.2.",
+        "How much a scale trusts the result of the coarser one. Larger is smoother, 0 ignores it. Usual: 0 to 0.2.",
         symbol="w",
         needs=SCALES,
     )
@@ -386,6 +381,12 @@ class Smoothing(Group):
         "Mean curvature of the matches below which a part of the picture is blank. Blank parts are filled from their "
         "contours and go on behind what is nearer. 0 turns it off. Needs fattening; not in tiles or with hints.",
         unit="1 / px squared",
+    )
+    outlines: float = parameter(
+        Real(0, 255),
+        "Outlines follow the guide: near a depth edge every pixel gets the median of disparities within 6 px, where "
+        "similar brightness counts more. A difference of this much counts 41 %. Usual: 5 to 20; 0 turns it off.",
+        unit="brightness, 0 to 255",
     )
     polish: float | Literal["auto"] = parameter(
         OrAuto(Real(0, 1e3)),

@@ -75,6 +75,7 @@ class OverridesOfCalibrate(TypedDict, total=False):
 
     # Smoothing
     blank: float
+    outlines: float
     polish: float | Literal["auto"]
     filter: Literal["none", "guided", "solver"]
     guided_window: int
