@@ -560,7 +560,8 @@ def outlines(d, guide, sigma, step=0.3, half=0.5):
     """The weighted median of 7 x 7 pixels, two apart, around the pixels where these span more than `step`.
 
     The weights are (1 + (I_p - I_q)^2 / (4 sigma^2))^-4 with the guide I. The interval in which the median must lie is
-    halved eight times; the least pixel in it is taken.
+    halved eight times; the least pixel in it is taken. A near pixel does not become farther if near and far pixels are
+    about as bright.
     """
     h, w = d.shape
     rows, columns = (np.clip(np.arange(n) + k[:, None], 0, n - 1) for n, k in ((h, STEPS), (w, STEPS)))
@@ -568,13 +569,18 @@ def outlines(d, guide, sigma, step=0.3, half=0.5):
     v, I = (np.stack([each[at] for at in around]) for each in (d, guide))
     weight = (1 + (I - guide) ** 2 / (4 * sigma**2)) ** -4.0
     low, high = v.min(axis=0), v.max(axis=0)
-    near = high - low > step
+    near, between = high - low > step, (low + high) / 2
+    before = v > between
+    with np.errstate(invalid="ignore"):
+        contrast = (I * before).sum(axis=0) / before.sum(axis=0) - (I * ~before).sum(axis=0) / (~before).sum(axis=0)
+    stays = (np.abs(contrast) < 1.5 * sigma) & (d > between)
     low = low - (high - low) / 256
     for _ in range(8):
         middle = (low + high) / 2
         is_above = (weight * (v > middle)).sum(axis=0) > half * weight.sum(axis=0)
         low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
-    return np.where(near, np.where(v > low, v, np.inf).min(axis=0), d)
+    median = np.where(v > low, v, np.inf).min(axis=0)
+    return np.where(near, np.where(stays, np.maximum(median, d), median), d)
 
 
 def searched(limits, factor):

@@ -69,6 +69,12 @@ def test_a_thin_thing_of_its_own_brightness_stays():
     np.testing.assert_array_equal(outlined(d, guide, 10, 1), d)
 
 
+def test_a_thin_thing_stays_if_it_looks_like_what_is_behind_it():
+    d = np.full((60, 80), -1, np.float32)
+    d[:, 40:42] = 2
+    np.testing.assert_array_equal(outlined(d, np.full(d.shape, 60, np.uint8), 10, 1), d)
+
+
 def test_away_from_depth_edges_nothing_changes():
     guide = np.random.default_rng(0).integers(0, 256, (50, 70)).astype(np.uint8)
     d = np.random.default_rng(1).uniform(0, 0.99 * STEP, (50, 70)).astype(np.float32)

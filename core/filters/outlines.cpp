@@ -12,7 +12,8 @@ namespace dualpix {
 namespace {
 
 constexpr int kSide = 7, kApart = 2, kReach = kSide / 2 * kApart;
-constexpr int kHalvings = 8;  // of the span, until the median is known
+constexpr int kHalvings = 8;      // of the span, until the median is known
+constexpr float kAlike = 1.5f;    // times sigma: a smaller difference in brightness does not tell near from far
 // Pixels of a cell. A window lies within the cell of its pixel and the eight cells around it.
 constexpr int kCellRows = 8, kCellColumns = 16;
 static_assert(kReach <= kCellRows && kReach <= kCellColumns && kCellColumns % kWide == 0, "windows within cells");
@@ -89,7 +90,8 @@ DUALPIX_INLINE bool some(const Mask& mask) {
 
 // The weighted medians around the pixels at x of row y, if their windows span more than `step`.
 template <class V>
-DUALPIX_INLINE V medians(const Maps& maps, int y, int x, float inverse, float step) {
+DUALPIX_INLINE V medians(const Maps& maps, int y, int x, float sigma, float step) {
+  const float inverse = 1.0f / (4 * sigma * sigma);
   V values[kSide][kSide], weights[kSide][kSide];
   const V d = load_at<V>(maps.d + maps.row(y), x, maps.w);
   V low = d, high = d;
@@ -102,8 +104,8 @@ DUALPIX_INLINE V medians(const Maps& maps, int y, int x, float inverse, float st
   }
   const auto near = high - low > step;
   if (!some(near)) return d;
-  const V own = load_at<V>(maps.guide + maps.row(y), x, maps.w);
-  V half = {};
+  const V own = load_at<V>(maps.guide + maps.row(y), x, maps.w), between = 0.5f * (low + high);
+  V half = {}, count = {}, bright = {}, all = {};  // count, bright: of the near samples
   for (int i = 0; i < kSide; ++i) {
     const uint8_t* row = maps.guide + maps.row(y + i * kApart - kReach);
     for (int k = 0; k < kSide; ++k) {
@@ -111,6 +113,9 @@ DUALPIX_INLINE V medians(const Maps& maps, int y, int x, float inverse, float st
       const V u = apart * apart * inverse + 1.0f, u2 = u * u;
       weights[i][k] = 1.0f / (u2 * u2);
       half += 0.5f * weights[i][k];
+      all += apart;
+      bright += select(values[i][k] > between, apart, V{});
+      count += select(values[i][k] > between, splat_as<V>(1.0f), V{});
     }
   }
   // the median lies above low, and not above high
@@ -129,24 +134,27 @@ DUALPIX_INLINE V medians(const Maps& maps, int y, int x, float inverse, float st
   V median = never;
   for (const auto& row : values)
     for (const V& v : row) median = min(select(v > low, v, never), median);
-  return select(near, median, d);
+  // what is near stays near if it looks like what is far
+  const V one = splat_as<V>(1.0f), contrast = bright / max(count, one) - (all - bright) / max(kSide * kSide - count, one);
+  const V kept = select(d > between, max(median, d), median);
+  return select(near, select(max(contrast, -contrast) < kAlike * sigma, kept, median), d);
 }
 
 // The pixels of a cell.
 template <class V>
-DUALPIX_INLINE void follow(const Maps& maps, int row, int column, float inverse, float step) {
+DUALPIX_INLINE void follow(const Maps& maps, int row, int column, float sigma, float step) {
   const int first = column * kCellColumns, end = std::min(maps.w, first + kCellColumns);
   for (int y = row * kCellRows; y < std::min(maps.h, (row + 1) * kCellRows); ++y)
     for (int x = first; x < end; x += lanes_of<V>)
-      store_part(maps.out + maps.row(y) + x, medians<V>(maps, y, x, inverse, step), std::min(end - x, lanes_of<V>));
+      store_part(maps.out + maps.row(y) + x, medians<V>(maps, y, x, sigma, step), std::min(end - x, lanes_of<V>));
 }
 
-DUALPIX_CLONES void follow_cell(const Maps& maps, int row, int column, float inverse, float step) {
-  follow<vfloat>(maps, row, column, inverse, step);
+DUALPIX_CLONES void follow_cell(const Maps& maps, int row, int column, float sigma, float step) {
+  follow<vfloat>(maps, row, column, sigma, step);
 }
 
-DUALPIX_WIDE void follow_cell_wide(const Maps& maps, int row, int column, float inverse, float step) {
-  follow<vlongest>(maps, row, column, inverse, step);
+DUALPIX_WIDE void follow_cell_wide(const Maps& maps, int row, int column, float sigma, float step) {
+  follow<vlongest>(maps, row, column, sigma, step);
 }
 
 DUALPIX_CLONES void bytes_of(const float* plane, uint8_t* bytes, int n) {
@@ -170,7 +178,7 @@ void follow_outlines(const float* d, const uint8_t* guide, float* out, int h, in
       std::copy_n(d + (size_t)y * w, w, out + (size_t)y * w);
     for (int column = 0; column < cells.columns; ++column)
       if (cells.span(row, column) > step)
-        (kHasWide ? follow_cell_wide : follow_cell)(maps, row, column, 1.0f / (4 * sigma * sigma), step);
+        (kHasWide ? follow_cell_wide : follow_cell)(maps, row, column, sigma, step);
   });
 }
 

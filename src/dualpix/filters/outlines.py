@@ -19,6 +19,7 @@ def outlined(d: Map, guide: Mask, sigma: float, threads: int) -> Map:
 
     A pixel q of the window around p has the weight ``(1 + (I_p - I_q)^2 / (4 sigma^2))^-4`` with the brightness I of
     the guide, 0 to 255. So the ragged rim that matching windows leave moves to the outline of the thing.
+    A near pixel does not become farther if near and far pixels are about as bright.
     """
     out = empty_like(d)
     _core.follow_outlines(d, guide, out, sigma=sigma, step=STEP, threads=threads)
