@@ -69,7 +69,7 @@ def pair(tmp_path_factory):
 def slow(tmp_path_factory):
     """Two views that take a second to match on a fast machine, in small files."""
     folder = tmp_path_factory.mktemp("slow")
-    left = np.random.default_rng(0).integers(0, 255, (600, 900), np.uint8).repeat(8, axis=0).repeat(8, axis=1)
+    left = np.random.default_rng(0).integers(0, 255, (500, 750), np.uint8).repeat(8, axis=0).repeat(8, axis=1)
     for name, view in (("slow-left.png", left), ("slow-right.png", np.roll(left, 1, 1))):
         (folder / name).write_bytes(encode_png(view))
     return folder / "slow-left.png", folder / "slow-right.png"

@@ -92,8 +92,8 @@ def test_tiles_are_the_whole_picture(files, whole, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["left.tif", "map.json", "map.tif", "right.tif", "sure.tif"]
 
 
-@pytest.mark.parametrize(("outlines", "most"), [(0, 0.025), (10, 0.05)])
-def test_automatic_passes_are_those_of_the_whole_picture(outlines, most, scene, files, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("outlines", "most", "usual"), [(0, 0.025, 0.002), (10, 0.05, 0.003)])
+def test_automatic_passes_are_those_of_the_whole_picture(outlines, most, usual, scene, files, tmp_path, monkeypatch):
     """With outlines, rounding can make a median another pixel of the window."""
     monkeypatch.setattr(survey, "WHOLE", SHAPE[0] * SHAPE[1] // 3)
     given = {**SETTINGS, "iterations": "auto", "outlines": outlines}
@@ -102,7 +102,7 @@ def test_automatic_passes_are_those_of_the_whole_picture(outlines, most, scene, 
     assert tuple(record["plan"]["passes"]) == whole.plan.passes == (4, 3)
     error = error_of(tifffile.imread(tmp_path / "map.tif"), whole)
     assert error.max() < most
-    assert np.quantile(error, 0.999) < 0.002
+    assert np.quantile(error, 0.999) < usual
 
 
 def test_views_that_differ_along_y(scene, tmp_path):
@@ -377,7 +377,7 @@ def test_parts_of_the_gains_are_those_of_the_whole_grid():
     whole = cv2.resize(grid, (83, 60), interpolation=cv2.INTER_LINEAR)
     for rows, columns in ((slice(0, 30), slice(40, 83)), (slice(11, 60), slice(0, 7))):
         ones = np.ones((3, *whole[rows, columns].shape), np.float32)
-        apply_gains(Planes(*ones), Gains(grid), 2, Part((60, 83), rows, columns))
+        apply_gains(Planes(*ones), Gains(grid), 2, Part((60, 83), rows.start, columns.start))
         np.testing.assert_allclose(ones[1], whole[rows, columns], atol=1e-6)
 
 

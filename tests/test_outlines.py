@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 import dualpix
 import reference
 from dualpix import _core
-from dualpix.filters.outlines import STEP, brightness_bytes, outlined
+from dualpix.filters.outlines import REACH, STEP, brightness_bytes, follow_outlines
 from dualpix.params import preset_names
+
+
+def outlined(d, guide, sigma, threads):
+    d = d.copy()
+    follow_outlines(d, guide, sigma, threads)
+    return d
 
 
 def scene(shape, seed, steps=3):
@@ -34,11 +40,8 @@ def test_agrees_with_the_oracle(shape, sigma):
     # where both halves of the weights are equal but for rounding, either side may win
     less, more = (reference.outlines(*given, half=0.5 + e) for e in (-1e-4, 1e-4))
     clear = less == more
-    found = outlined(d, guide, sigma, 2)
-    # rounding of the last interval may let another pixel of it win
-    np.testing.assert_allclose(found[clear], expected[clear], atol=np.ptp(d) / 256)
-    assert clear.mean() > 0.9
-    assert (found == expected).mean() > 0.9
+    np.testing.assert_array_equal(outlined(d, guide, sigma, 2)[clear], expected[clear])
+    assert clear.mean() > 0.8
 
 
 @settings(max_examples=40, deadline=None)
@@ -47,11 +50,8 @@ def test_every_value_is_one_of_the_window(h, w, seed, threads):
     d, guide = scene((h, w), seed)
     found = outlined(d, guide, 10, threads)
     np.testing.assert_array_equal(found, outlined(d, guide, 10, 1))
-    y, x = np.indices(d.shape)
-    windows = [
-        d[np.clip(y + dy, 0, h - 1), np.clip(x + dx, 0, w - 1)] for dy in reference.STEPS for dx in reference.STEPS
-    ]
-    assert (found == np.stack([d, *windows])).any(axis=0).all()
+    around = range(-REACH, REACH + 1)
+    assert (found == reference.pixels_around(d, around)).any(axis=0).all()
 
 
 def test_the_rim_of_a_near_thing_goes_back_to_its_outline():
@@ -75,6 +75,31 @@ def test_a_thin_thing_stays_if_it_looks_like_what_is_behind_it():
     np.testing.assert_array_equal(outlined(d, np.full(d.shape, 60, np.uint8), 10, 1), d)
 
 
+def test_a_gap_that_looks_like_what_is_before_it_is_filled():
+    """So a median smooths contours that the guide does not show."""
+    d = np.full((60, 80), 2, np.float32)
+    d[:, 40:42] = -1
+    np.testing.assert_array_equal(outlined(d, np.full(d.shape, 60, np.uint8), 10, 1), 2)
+
+
+@pytest.mark.parametrize("sigma", [1e-30, 1e-3, 0.01, 255])
+def test_any_sigma_will_do(sigma):
+    d, guide = scene((40, 50), 3)
+    assert np.isfinite(outlined(d, guide, sigma, 1)).all()
+    np.testing.assert_array_equal(outlined(d, np.where(d > 1, 200, 20).astype(np.uint8), min(sigma, 10), 1) > 1, d > 1)
+
+
+@pytest.mark.parametrize("jump", [3.0, 20.0])
+def test_it_does_not_move_surfaces(jump):
+    rng = np.random.default_rng(0)
+    guide = np.full((90, 120), 60, np.uint8)
+    guide[:, 60:] = 160
+    d = (np.where(guide == 160, jump, 0) + rng.normal(0, 0.03, guide.shape)).astype(np.float32)
+    moved = outlined(d, guide, 10, 1) - d
+    for side in (np.s_[:, 54:60], np.s_[:, 60:66]):
+        assert abs(moved[side].mean()) < 0.01
+
+
 def test_away_from_depth_edges_nothing_changes():
     guide = np.random.default_rng(0).integers(0, 256, (50, 70)).astype(np.uint8)
     d = np.random.default_rng(1).uniform(0, 0.99 * STEP, (50, 70)).astype(np.float32)
@@ -90,8 +115,10 @@ def test_wrong_arguments_are_refused():
     d, guide = np.zeros((4, 5), np.float32), np.zeros((4, 4), np.uint8)
     with pytest.raises(ValueError, match="guide must have the shape of d"):
         _core.follow_outlines(d, guide, np.empty_like(d), sigma=1, step=1, threads=1)
-    with pytest.raises(ValueError, match="sigma must be above 0"):
-        _core.follow_outlines(d, np.zeros((4, 5), np.uint8), np.empty_like(d), sigma=0, step=1, threads=1)
+    guide = np.zeros((4, 5), np.uint8)
+    for sigma, step, message in ((0, 1, "sigma must be"), (1, -1, "step must be"), (1, np.nan, "step must be")):
+        with pytest.raises(ValueError, match=message):
+            _core.follow_outlines(d, guide, np.empty_like(d), sigma=sigma, step=step, threads=1)
 
 
 def test_only_auto_has_them():

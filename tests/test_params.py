@@ -23,7 +23,8 @@ from dualpix.params import (
     preset_names,
     resolve,
 )
-from dualpix.params.definitions import GROUPS, parameters
+from dualpix.params.declared import parameters
+from dualpix.params.definitions import GROUPS
 from dualpix.params.explain import explain, markdown
 from dualpix.params.needs import ALWAYS, spell
 

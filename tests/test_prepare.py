@@ -42,6 +42,19 @@ def test_agrees_with_the_oracle(shape, share):
     np.testing.assert_allclose(evened(left, right, share), reference.gain_of(left, right, share) * right, rtol=2e-3)
 
 
+def test_a_small_picture_tells_how_bright_the_views_are(monkeypatch):
+    left, right = textured_pair((400, 600), 1.0)
+    right = right * np.linspace(1, 0.7, 600)
+    views = [np.float32(view / 255) for view in (left, right)]
+    given = {"range": (-3, 3), "window": 3.0, "axis": "x"}
+    gains = [dualpix.disparity(*views, **given).plan.gains]
+    monkeypatch.setattr(dualpix.method.survey, "LARGEST", 5000)
+    gains.append(dualpix.disparity(*views, **given).plan.gains)
+    assert np.ptp(gains[0].right) > 0.3
+    np.testing.assert_allclose(gains[1].right, gains[0].right, atol=0.01)
+    assert gains[1].views == gains[0].views
+
+
 @pytest.mark.parametrize("gain", [0.5, 0.8, 0.985, 1.02, 2])
 def test_a_gain_is_followed_but_for_a_hundredth(gain):
     flat = np.full((150, 300), 100, np.float32)

@@ -13,7 +13,7 @@ import pytest
 import dualpix
 from dualpix import Overrides, Params
 from dualpix.method.sequence import Sequence, Settings
-from dualpix.params.definitions import parameters
+from dualpix.params.declared import parameters
 from dualpix.params.overrides import OverridesOfCalibrate, Preset
 from dualpix.params.presets import preset_names
 from dualpix.params.rules import Choice

@@ -343,7 +343,10 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         r, luma=r.real(4, 8), chroma=r.real(4, 8), xy=r.random.choice((1, 8, 4096)), lam=r.real(0, 1), iterations=9
     ),
     "weighted_median": lambda r: _filter(r, radius=r.random.choice((1, 3, 255)), sigma=r.real(1, 20)),
-    "follow_outlines": lambda r: _maps("d", "out", sigma=(1, 20), step=(0, 1))(r) | {"guide": r.mask()},
+    "follow_outlines": lambda r: (
+        _maps("d", "room", sigma=(1, 20), step=(0, 1))(r)
+        | {"guide": r.mask(), "step": r.random.choice((0.0, 0.3, 1.0, -1.0))}
+    ),
     "to_bytes": lambda r: {"plane": r.map(), "bytes": r.mask()},
     "polish": lambda r: (
         _maps("d", "out", eps=(0.01, 1), low=(-3, 0), high=(0, 3))(r) | {"minus": r.random.choice((None, r.map()))}

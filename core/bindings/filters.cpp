@@ -67,14 +67,15 @@ void polish(Map d, Output out, float eps, float low, float high, int threads, st
   dualpix::polish(d.data(), minus ? minus->data() : nullptr, out.data(), (int)d.shape(0), (int)d.shape(1), eps, low, high, threads);
 }
 
-void follow_outlines(Map d, Mask guide, Output out, float sigma, float step, int threads) {
+void follow_outlines(Output d, Mask guide, Output room, float sigma, float step, int threads) {
   check_number_of_pixels(d);
   same_shape(d, guide, "guide must have the shape of d");
-  same_shape(d, out, "out must have the shape of d");
-  apart(d, guide, out);
-  require(sigma > 0, "sigma must be above 0");
+  same_shape(d, room, "room must have the shape of d");
+  apart(d, guide, room);
+  require(sigma >= 0.01f, "sigma must be 0.01 or more");
+  require(step >= 0, "step must be 0 or more");
   Released release;
-  dualpix::follow_outlines(d.data(), guide.data(), out.data(), (int)d.shape(0), (int)d.shape(1), sigma, step, threads);
+  dualpix::follow_outlines(d.data(), guide.data(), room.data(), (int)d.shape(0), (int)d.shape(1), sigma, step, threads);
 }
 
 void to_bytes(Map plane, OutputMask bytes, int threads) {
@@ -125,8 +126,9 @@ void bind_filters(nb::module_& m) {
   m.def("polish", polish, as_is("d"), as_is("out"), nb::kw_only(), "eps"_a, "low"_a, "high"_a, "threads"_a,
         as_is("minus").none() = nb::none(),
         "out = d, smoothed where its variance in 5x5 pixels is well below eps, and clipped to low..high; less minus.");
-  m.def("follow_outlines", follow_outlines, as_is("d"), as_is("guide"), as_is("out"), nb::kw_only(), "sigma"_a, "step"_a,
-        "threads"_a, "out = d; where it spans more than step around a pixel, the median of what looks alike in guide.");
+  m.def("follow_outlines", follow_outlines, as_is("d"), as_is("guide"), as_is("room"), nb::kw_only(), "sigma"_a,
+        "step"_a, "threads"_a,
+        "In place: where d spans more than step around a pixel, the median of what looks alike in guide.");
   m.def("to_bytes", to_bytes, as_is("plane"), as_is("bytes"), "threads"_a, "bytes = plane, rounded, within 0..255.");
   m.def("blank_parts", blank_parts, as_is("blank"), as_is("d"), as_is("part"), as_is("steps"), as_is("beside"),
         nb::kw_only(), "least"_a, "reach"_a,

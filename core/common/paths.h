@@ -17,15 +17,6 @@ constexpr int kLeastVectors = 2 * kLanes, kMostVectors = 32 * kLanes;
 
 constexpr int kSteps[3] = {0, 1, -1};  // dx from row to row of the vertical and the two diagonal paths
 
-// The vector of pixels at x of a row of w pixels. Outside the image the outermost pixel is repeated.
-template <class V>
-DUALPIX_INLINE V load_beside(const float* row, int x, int w) {
-  if (x >= 0 && x + lanes_of<V> <= w) return load_as<V>(row + x);
-  V v = {};
-  for (int i = 0; i < lanes_of<V>; ++i) v[i] = row[std::min(std::max(x + i, 0), w - 1)];
-  return v;
-}
-
 // The state of all paths that run from row to row: `planes` values for each path. The value of a path stays at the same
 // address from row to row and is updated in place. `none` is the initial value.
 class Front {
@@ -66,8 +57,9 @@ static_assert(kLeastVectors > kLanes, "a strip must be wider than its border mov
 
 // Blocks of rows that a worker takes at once. The state of the paths goes to another processor after that many. A block
 // is one strip behind the block above, so many workers find work only if each takes few. The maps of these rows should
-// stay in the L2 cache, so rows that are long count, too.
-constexpr int kTaken = 2, kTakenByTwo = 3, kTakenIfNarrow = 4, kNarrow = 4096;
+// stay in the L2 cache, so rows that are long count, too. Three blocks of long rows do not, but then two workers that
+// share no cache hand over the state less often.
+constexpr int kTaken = 2, kTakenByFew = 3, kTakenIfNarrow = 4, kNarrow = 4096;
 
 // Sweeps over the rows of an image, one behind the other. A free worker takes the next few blocks of kLanes rows. For
 // each sweep it calls along(sweep, block, coming, scratch) for these blocks, with one make_scratch() per thread; `coming`
@@ -82,7 +74,7 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
                 const Visit& visit) {
   threads = std::min(std::max(threads, 1), 1 << 10);
   const Strips strips(w, threads);
-  const int most = threads > 2 ? kTaken : w > kNarrow ? kTakenByTwo : kTakenIfNarrow;
+  const int most = threads > 2 ? kTaken : w > kNarrow ? kTakenByFew : kTakenIfNarrow;
   const int blocks = (h + kLanes - 1) / kLanes, turns = (blocks + most - 1) / most;
   auto visit_strip = [&](int sweep, int block, int strip) {
     for (int row = 0; row < std::min(kLanes, h - block * kLanes); ++row)

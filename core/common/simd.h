@@ -101,6 +101,28 @@ DUALPIX_INLINE void store_part(float* p, V v, int n) {
   for (int i = 0; i < n; ++i) p[i] = v[i];
 }
 
+// The pixels at p, as floats. GCC makes one instruction of the loop over all lanes.
+template <class V>
+DUALPIX_INLINE V load_floats(const float* p) {
+  return load_as<V>(p);
+}
+
+template <class V>
+DUALPIX_INLINE V load_floats(const uint8_t* p) {
+  ints_of<V> numbers;
+  for (int i = 0; i < lanes_of<V>; ++i) numbers[i] = p[i];
+  return __builtin_convertvector(numbers, V);
+}
+
+// The vector of pixels at x of a row of w pixels. Outside the image the outermost pixel is repeated.
+template <class V, class T>
+DUALPIX_INLINE V load_beside(const T* row, int x, int w) {
+  if (x >= 0 && x + lanes_of<V> <= w) return load_floats<V>(row + x);
+  T v[lanes_of<V>];
+  for (int i = 0; i < lanes_of<V>; ++i) v[i] = row[x + i < 0 ? 0 : x + i < w ? x + i : w - 1];
+  return load_floats<V>(v);
+}
+
 DUALPIX_INLINE vfloat load(const float* p, int n) { return load_part<vfloat>(p, n); }
 
 DUALPIX_INLINE void store(float* p, vfloat v, int n) { store_part(p, v, n); }
@@ -110,9 +132,13 @@ DUALPIX_INLINE V select(Mask mask, V yes, V no) {
   return mask ? yes : no;
 }
 
-DUALPIX_INLINE bool any(vint mask) {
-  const vlong pairs = (vlong)mask;
-  return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) != 0;
+// Whether a comparison is true in any lane.
+template <class Mask>
+DUALPIX_INLINE bool any(const Mask& mask) {
+  uint64_t pairs[sizeof mask / sizeof(uint64_t)], all = 0;
+  __builtin_memcpy(pairs, &mask, sizeof mask);
+  for (uint64_t pair : pairs) all |= pair;
+  return all != 0;
 }
 
 template <class V>

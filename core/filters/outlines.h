@@ -6,13 +6,15 @@
 
 namespace dualpix {
 
-// The weighted median of 7 x 7 pixels of the map, two apart, around every pixel near a depth edge; elsewhere out = d. Near
-// means that these pixels span more than `step`. A neighbour q counts by its brightness I in the guide:
+// The weighted median of 5 x 5 pixels of the map d, three apart, around every pixel at a depth edge, in place. At an edge
+// means that these pixels span more than `step`. A pixel q counts by its brightness I in the guide:
 //   w = 1 / (1 + (I_p - I_q)^2 / (4 sigma^2))^4
 // and the median is the least of the disparities m for which those above m weigh no more than the others. It is found to
-// 1/256 of what the window spans. If the pixels before and behind the middle of that span are about as bright, a pixel
-// before it does not become farther: a thin thing would be lost. Outside the map its outermost pixels are repeated. d and out are distinct h x w maps of finite numbers.
-void follow_outlines(const float* d, const uint8_t* guide, float* out, int h, int w, float sigma, float step, int threads);
+// 1/1024 of what the window spans. If the pixels nearer and farther than the middle of that span are about as bright, a
+// pixel nearer than it does not become farther: a thin thing would be lost. Where the median is not the pixel's own
+// disparity, the pixel gets the median of the 3 x 3 results around it. Outside the map its outermost pixels are repeated.
+// d and room are distinct h x w maps of finite numbers; room is overwritten.
+void follow_outlines(float* d, const uint8_t* guide, float* room, int h, int w, float sigma, float step, int threads);
 
 // bytes = the nearest whole number to plane, 0 to 255.
 void to_bytes(const float* plane, uint8_t* bytes, size_t count, int threads);

@@ -96,7 +96,7 @@ DUALPIX_CLONES void apply_row(Fits& fits, int first, int rows, const float* d, f
                               float* sums, const float* minus, float* out, float low, float high) {
   const int w = fits.w;
   float *sum = sums, *sum_b = sums + w, *a = sums + 2 * w, *b = sums + 3 * w;
-  const float* fit[kWindow];
+  const float* fit[kWindow] = {};
   for (int i = 0; i < rows; ++i) fit[i] = fits.a(first + i);
   for_vectors(w, [=](int x, int n) __attribute__((always_inline)) {
     vfloat total = {}, total_b = {};

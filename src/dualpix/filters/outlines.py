@@ -4,7 +4,9 @@ from .. import _core
 from ..types import Map, Mask, empty, empty_like
 
 STEP = 0.3  # px; a larger one within the window is a depth edge
-REACH = 6  # px: the window has 2 REACH + 1 pixels a side, of which every second counts
+WINDOW = 6  # px: the window has 2 WINDOW + 1 pixels a side, of which every third counts
+REACH = WINDOW + 1  # px around a pixel that its result depends on
+LEAST = 0.01  # of the brightness, 0 to 255; a smaller sigma changes nothing
 
 
 def brightness_bytes(guide: Map, threads: int) -> Mask:
@@ -14,13 +16,12 @@ def brightness_bytes(guide: Map, threads: int) -> Mask:
     return small
 
 
-def outlined(d: Map, guide: Mask, sigma: float, threads: int) -> Map:
-    """The map with the weighted median of the window around every pixel near a depth edge.
+def follow_outlines(d: Map, guide: Mask, sigma: float, threads: int) -> None:
+    """Give every pixel at a depth edge the weighted median of the window around it, in place.
 
     A pixel q of the window around p has the weight ``(1 + (I_p - I_q)^2 / (4 sigma^2))^-4`` with the brightness I of
     the guide, 0 to 255. So the ragged rim that matching windows leave moves to the outline of the thing.
-    A near pixel does not become farther if near and far pixels are about as bright.
+    A near pixel does not become farther if near and far pixels are about as bright. A pixel that changes gets the
+    median of the 3x3 results around it.
     """
-    out = empty_like(d)
-    _core.follow_outlines(d, guide, out, sigma=sigma, step=STEP, threads=threads)
-    return out
+    _core.follow_outlines(d, guide, empty_like(d), sigma=max(sigma, LEAST), step=STEP, threads=threads)

@@ -14,8 +14,7 @@ from ..types import Map, Planes, copy_of
 UNSURE = 0.005  # this much of a relative difference in brightness may come from the scene, so it is left
 WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
 SMALL = 128  # px, the longer side of the pictures that are low-passed
-BRIGHT = 16.0  # the brightness of a darker plane is bounded by its largest intensity, over DARKEST
-DARKEST = 64
+DARKEST = 64  # the brightness of a plane is its largest intensity over this at the least
 STEEPEST = 4.0  # the largest ratio of the views that counts as vignetting
 
 
@@ -98,8 +97,9 @@ def brightness(plane: Map, threads: int) -> float:
     """The 99th percentile of the intensities, from a sample; never 0, nor far below the brightest."""
     step = sampling(plane.size)
     sample = plane[::step, ::step]
-    bright = brightness_of(sample, 0)
-    return bright if bright >= BRIGHT else brightness_of(sample, _core.largest(plane, threads))
+    bright = quantiles(sample, [0.99])[0]
+    # no intensity is above 255, so the largest one matters in dark planes alone
+    return bright if bright >= 255 / DARKEST else brightness_of(sample, _core.largest(plane, threads))
 
 
 def sampling(size: int) -> int:
@@ -109,16 +109,15 @@ def sampling(size: int) -> int:
 
 def brightness_of(sample: Map, most: float) -> float:
     """The brightness of a plane that is known by a sample and its largest intensity."""
-    bright = quantiles(sample, [0.99])[0]
-    return bright if bright >= BRIGHT else max(bright, most / DARKEST, 1e-6)
+    return max(*quantiles(sample, [0.99]), most / DARKEST, 1e-6)
 
 
 class Part(NamedTuple):
-    """Where a part of a plane is: the shape of the whole plane, and the rows and columns of the part, every step-th."""
+    """Where a part of a plane is: the shape of the whole plane, its first row and column, every step-th pixel."""
 
     shape: tuple[int, ...]
-    rows: slice = slice(0)
-    columns: slice = slice(0)
+    top: int = 0
+    left: int = 0
     step: int = 1
 
 
@@ -126,8 +125,7 @@ def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = 
     """Multiply the planes, or the part of them that they are, by their gains, in place."""
     left, right, guide = planes
     if gains.right is not None:
-        (height, width), rows, columns, step = part or Part(right.shape)
-        top, first = rows.start or 0, columns.start or 0
+        (height, width), top, first, step = part or Part(right.shape)
         gain = gains.right * np.float32(gains.views)
         place = {"height": height, "width": width, "top": top, "left": first, "step": step}
         _core.multiply(right, gain, **place, threads=threads)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..camera.lens import Calibration
-from ..filters.outlines import outlined
+from ..filters.outlines import follow_outlines
 from ..filters.polish import polished
 from ..filters.post import post_filter
 from ..run import Run
@@ -98,7 +98,8 @@ def take_maps(belief: Parabolas, agreed: Mask | None, pyramid: Pyramid, plan: Pl
     _core.limit(d, confidence, sigma, low=low, high=high, beyond=OUTSIDE, threads=run.threads)
     smoothing = plan.params.smoothing
     if pyramid.guide is not None:
-        d = outlined(d, pyramid.guide, smoothing.outlines, run.threads)
+        follow_outlines(d, pyramid.guide, smoothing.outlines, run.threads)
+        pyramid.guide = None
     if step := polish_step(smoothing):
         d = polished(d, step, run.threads, (low, high))
     return Maps(d, confidence, sigma, agreed)

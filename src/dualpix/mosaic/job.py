@@ -139,8 +139,8 @@ class Job:
     def _views(self, halvings: int) -> tuple[list[Views], Gains]:
         """The views of all scales, fine to coarse, and the exposure.
 
-        It is applied after the views are halved, as for the whole picture: a difference in rounding can change which
-        minimum of a stereo pair is chosen.
+        It is applied after the views are halved, as that of the whole picture is: a difference in rounding can change
+        which minimum of a stereo pair is chosen.
         """
         threads = self.run.threads
         gains = Gains.from_dict(self._once("gains.json", lambda: asdict(exposure_of(self.pictures, threads))))

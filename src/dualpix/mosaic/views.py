@@ -84,7 +84,7 @@ def prepared(views: Views, gains: Gains, axis: str, rows: slice, columns: slice,
     """
     rows, columns = (rows, columns) if axis == "x" else (columns, rows)
     planes = views.planes(rows, columns, threads)
-    apply_gains(planes, gains, threads, Part(views.shape, rows, columns))
+    apply_gains(planes, gains, threads, Part(views.shape, rows.start, columns.start))
     height, width = planes.left.shape
     return Frame((height, width), axis=axis).turned(planes)
 

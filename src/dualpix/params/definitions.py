@@ -3,84 +3,12 @@
 Disparities are in pixels of the input. Brightness is on a scale of 0 to 255.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Literal
 
-from .needs import ALWAYS, Need, equals, that
-from .rules import Choice, Flag, Odd, OneOr, OrAuto, Real, Rule, Several, Whole, check
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Parameter:
-    """The description of a parameter: the source of checks, help and documentation.
-
-    Attributes
-    ----------
-    rule : Rule
-        What its value must be.
-    doc : str
-        What it does, in plain sentences.
-    symbol : str
-        Its letter in the papers and in docs/method.md, if it has one.
-    unit : str
-        The unit of its value, if it has one.
-    needs : Need
-        The settings of other parameters without which it has no effect.
-    """
-
-    rule: Rule
-    doc: str
-    symbol: str
-    unit: str
-    needs: Need
-
-    @property
-    def expects(self) -> str:
-        """Bounds, unit and symbol in one line."""
-        unit = f"unit: {self.unit}" if self.unit else ""
-        symbol = f"symbol: {self.symbol}" if self.symbol else ""
-        return "; ".join(filter(None, (str(self.rule), unit, symbol)))
-
-    @property
-    def meaning(self) -> str:
-        """What it does, and when."""
-        return self.doc if self.needs is ALWAYS else f"{self.doc} It has an effect only with {self.needs}."
-
-
-def parameter(rule: Rule, doc: str, symbol: str = "", unit: str = "", needs: Need = ALWAYS) -> Any:
-    """The dataclass field of a parameter; see `Parameter`."""
-    return field(metadata={"parameter": Parameter(rule, doc, symbol, unit, needs)})
-
-
-_by_group: dict[type["Group"], dict[str, Parameter]] = {}
-
-
-def parameters(group: type["Group"]) -> dict[str, Parameter]:
-    """The parameters of a group by name, in order."""
-    if group not in _by_group:
-        _by_group[group] = {each.name: each.metadata["parameter"] for each in fields(group)}
-    return _by_group[group]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Group:
-    """Parameters that belong together. Values are checked, and stored in the type of their rule."""
-
-    def __post_init__(self) -> None:
-        for name, each in parameters(type(self)).items():
-            object.__setattr__(self, name, check(f"parameter {name}", getattr(self, name), each.rule))
-
-
-G = TypeVar("G", bound=Group)
-
-
-def of_checked(group: type[G], values: Mapping[str, Any]) -> G:
-    """The group with these values, all of them, which were checked before. A map makes a dozen of groups."""
-    made = object.__new__(group)
-    vars(made).update(values)
-    return made
-
+from .declared import Group, parameter
+from .needs import equals, that
+from .rules import Choice, Flag, Odd, OneOr, OrAuto, Real, Several, Whole
 
 NO_LIMIT = 1000.0  # px
 
@@ -249,7 +177,8 @@ class Aggregation(Group):
     messages: str = parameter(
         Choice("paper", "exact", "jumps"),
         "What a pixel passes on to the next one along a path. paper: the paper's formula. exact: the exact minimum, "
-        "which that formula approximates. jumps: the paper's rules for stereo pairs, with rules for large steps.",
+        "which the paper's formula approximates. jumps: the paper's rules for stereo pairs, which treat large steps "
+        "separately.",
     )
     penalty: float = parameter(
         PENALTY,
@@ -274,7 +203,8 @@ class Aggregation(Group):
     robust_tau: float | tuple[float, ...] = parameter(
         OneOr(Several(Real(0, 1e3), 1, 64, "1 to 64 values")),
         "Steps larger than this are smoothed less, so that depth edges stay sharp. Smaller keeps more edges; 0 smooths "
-        "across all of them. Several values are for the second pass, the third, and so on; the last one holds on.",
+        "across all of them. Several values are for the second pass, the third, and so on; the last one also serves "
+        "all further passes.",
         symbol="tau",
         unit="px",
         needs=equals("messages", "exact") & PASSES,
@@ -290,10 +220,10 @@ class Aggregation(Group):
     )
     suspicion: float | Literal["auto"] = parameter(
         OrAuto(Real(0, NO_LIMIT)),
-        "If the first pass found something as near as a match within 5 px of it, fattening applies in full. Else the "
-        "match counts as at most this much nearer than that pass found. Smaller keeps more of thin things, and more "
-        "noise. auto measures the noise at the coarsest scale: noisy pictures get 1000, no limit, others less. With "
-        "iterations other than auto, auto means 1000.",
+        "If the first pass found something as near as a match within 5 px of it, fattening applies in full. If not, "
+        "the match counts as at most this much nearer than the first pass found. Smaller keeps more of thin things, "
+        "and more noise. auto measures the noise of the matches at the coarsest scale: noisy pictures get 1000, which "
+        "is no limit, others less. With iterations other than auto, auto means 1000.",
         unit="px of the scale",
         needs=equals("messages", "exact") & PASSES & ROBUST & that("fattening", "above 0", lambda r: r > 0),
     )
@@ -314,12 +244,14 @@ class Aggregation(Group):
     )
     paths: int = parameter(
         Choice(4, 8),
-        "Directions in which neighbours inform each other: 4 are left, right, up and down; 8 add the diagonals.",
+        "Number of directions in which neighbours inform each other: 4 are left, right, up and down; 8 add the "
+        "diagonals.",
         symbol="r",
     )
     normalize_iterations: bool = parameter(
         Flag(),
-        "As printed, multiplies the input of every pass but the first by the first curvature over its mean.",
+        "Multiplies the input of every pass after the first by the first curvature divided by its mean, as printed in "
+        "the paper. false leaves it as it is.",
         symbol="N",
         needs=that("messages", "other than exact", lambda messages: messages != "exact") & PASSES,
     )
@@ -352,7 +284,8 @@ class Scales(Group):
     )
     prior_weight: float = parameter(
         Real(0, 10),
-        "How much a scale trusts the result of the coarser one. Larger is smoother, 0 ignores it. Usual: 0 to 0.2.",
+        "How much a scale trusts the result of the coarser one before it. Larger is smoother, 0 ignores it. Usual: 0 "
+        "to 0.2.",
         symbol="w",
         needs=SCALES,
     )
@@ -384,8 +317,9 @@ class Smoothing(Group):
     )
     outlines: float = parameter(
         Real(0, 255),
-        "Outlines follow the guide: near a depth edge every pixel gets the median of disparities within 6 px, where "
-        "similar brightness counts more. A difference of this much counts 41 %. Usual: 5 to 20; 0 turns it off.",
+        "Outlines of the map follow the guide. Where the disparities within 6 px span more than 0.3 px, a pixel gets "
+        "their median, in which similar brightness counts more: a pixel that differs by this much counts 41 % of one "
+        "that does not differ. Smaller follows weaker outlines. Usual: 5 to 20; 0 turns it off.",
         unit="brightness, 0 to 255",
     )
     polish: float | Literal["auto"] = parameter(

@@ -6,7 +6,8 @@ python -m dualpix.params.explain > docs/parameters.md
 import textwrap
 from collections.abc import Iterator
 
-from .definitions import GROUPS, Group, parameters
+from .declared import Group, parameters
+from .definitions import GROUPS
 from .needs import spell
 from .presets import preset
 

@@ -7,18 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import ParameterError
+from .declared import G, Parameter, of_checked, parameters
 from .definitions import (
     GROUPS,
     Aggregation,
-    G,
     Matching,
     Minima,
-    Parameter,
     Photometry,
     Scales,
     Smoothing,
-    of_checked,
-    parameters,
 )
 from .overrides import Overrides, Unpack
 from .rules import check, unknown_name

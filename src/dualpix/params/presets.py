@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from ..errors import ParameterError
-from .definitions import parameters
+from .declared import parameters
 from .model import Params, known
 from .rules import unknown_name
 
