@@ -48,7 +48,7 @@ def test_a_small_picture_tells_how_bright_the_views_are(monkeypatch):
     views = [np.float32(view / 255) for view in (left, right)]
     given = {"range": (-3, 3), "window": 3.0, "axis": "x"}
     gains = [dualpix.disparity(*views, **given).plan.gains]
-    monkeypatch.setattr(dualpix.method.survey, "LARGEST", 5000)
+    monkeypatch.setattr(dualpix.method.survey, "LARGEST", 60_000)
     gains.append(dualpix.disparity(*views, **given).plan.gains)
     assert np.ptp(gains[0].right) > 0.3
     np.testing.assert_allclose(gains[1].right, gains[0].right, atol=0.01)
