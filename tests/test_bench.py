@@ -330,6 +330,11 @@ def test_kernels_stand_beside_their_bounds(record):
     assert kernels["aggregation"]["bound"] == pytest.approx(kernels["aggregation"]["bytes"] / moved)
 
 
+def test_a_kernel_is_compared_with_the_copy_of_its_round():
+    """In the second round everything takes twice as long. The best times of both would give 1."""
+    assert _kernels._of_copy([6.0, 12.0, 4.0], [1.0, 2.0, 1.0], times=2.0) == 3
+
+
 def test_names_of_the_roofline_cover_no_dot():
     limits = {"bytes_per_second": 35e9, "multiply_adds_per_second": 104e9}
     # operations a byte, and G a second

@@ -15,7 +15,7 @@ from ...method.window import window_taps
 from ...opencv import opencv_threads
 from ...params import Params, preset
 from ...types import Parabolas, Planes
-from ._measure import Tell, Views, in_turn
+from ._measure import Tell, Views, in_turn, rounds_of
 from ._methods import COUNT, FIRST
 from ._roofline import FINEST, moved, roofline
 
@@ -32,7 +32,8 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
     tell("cost kernel and multiply-adds")
     cost, encc, adding = _time_cost(planes, params, threads, repeat)
     tell("aggregation and copies")
-    times = _time_aggregation(planes, params, threads, SHORT * repeat)
+    rounds = _time_aggregation(planes, params, threads, SHORT * repeat)
+    times = {name: min(seconds) for name, seconds in rounds.items()}
 
     size = planes.left.nbytes
     limits = {
@@ -48,7 +49,10 @@ def kernels(views: Views, threads: int, repeat: int, tell: Tell) -> dict[str, An
         "roofline": roofline(seconds, planes.left.size, params.matching, params.paths, COUNT),
         "cost": {"multiply_adds": needed, **_against(cost, needed / limits["multiply_adds_per_second"])},
         **{
-            name: _moving(bytes_of[name] * planes.left.size, times[name], limits)
+            name: {
+                **_moving(bytes_of[name] * planes.left.size, times[name], limits),
+                "of_copy": _of_copy(rounds[name], rounds["copy"], bytes_of[name] * planes.left.size / size),
+            }
             for name in ("edge weights", "aggregation", "aggregation in passes")
         },
     }
@@ -66,8 +70,8 @@ def _time_cost(planes: Planes, params: Params, threads: int, rounds: int) -> tup
     return times["cost"], times["both"] - times["cost"], min(times[name] for name in sums)
 
 
-def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, float]:
-    """Seconds of a pass of aggregation, of edge weights, of census and of a copy of one map.
+def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int) -> dict[str, list[float]]:
+    """Seconds, round by round, of a pass of aggregation, of edge weights, of census and of a copy of one map.
 
     "aggregation" is a plain pass alone, "aggregation in passes" one of the FINEST passes, each behind the one before.
     """
@@ -81,7 +85,7 @@ def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int)
         taus = robust_passes(settings, passes)
         all_passes(evidence, weights, A, B, settings, P, taus=taus, d=d if taus else None, threads=threads)
 
-    times = in_turn(
+    times = rounds_of(
         {
             "copy": lambda: _core.copy(planes.left, target, threads),
             "edge weights": lambda: _core.edge_weights(planes.guide, weights, params.edge_sigma, threads),
@@ -91,16 +95,21 @@ def _time_aggregation(planes: Planes, params: Params, threads: int, rounds: int)
         },
         rounds,
     )
-    return times | {"aggregation in passes": times["aggregation in passes"] / FINEST}
+    return times | {"aggregation in passes": [seconds / FINEST for seconds in times["aggregation in passes"]]}
 
 
 def _moving(moved: float, seconds: float, limits: dict[str, float]) -> dict[str, float]:
-    """A kernel and its bound: the time to move its data, each byte read or written once.
+    """A kernel and its bound: the time to move its data, each byte read or written once."""
+    return {"bytes": moved, **_against(seconds, moved / limits["bytes_per_second"])}
 
-    ``of_copy`` is the time of the kernel over that of a copy of the same data, which reads and writes each byte.
+
+def _of_copy(seconds: list[float], copies: list[float], times: float) -> float:
+    """The time of a kernel over that of a copy of the same data, which reads and writes each byte.
+
+    It moves so many times the data of `copies`. The median of the rounds: the host may move the threads to other
+    processors between two rounds, but hardly within one.
     """
-    against = _against(seconds, moved / limits["bytes_per_second"])
-    return {"bytes": moved, **against, "of_copy": against["ratio"] / 2}
+    return float(np.median([one / (times * copy) for one, copy in zip(seconds, copies, strict=True)]))
 
 
 def _against(seconds: float, bound: float) -> dict[str, float]:

@@ -81,15 +81,20 @@ def best_times(cases: Mapping[Key, Case], repeat: int, tell: Tell) -> dict[Key, 
     return {name: best[name] for name in cases}
 
 
-def in_turn(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The best time of each run, in seconds. Every round runs all of them, in the same order, without a warm-up."""
-    best = dict.fromkeys(runs, float("inf"))
+def rounds_of(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """The times of each run, in seconds. Every round runs all of them, in the same order, without a warm-up."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
             start = time.perf_counter()
             run()
-            best[name] = min(best[name], time.perf_counter() - start)
-    return best
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def in_turn(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The best time of each run, see `rounds_of`."""
+    return {name: min(seconds) for name, seconds in rounds_of(runs, rounds).items()}
 
 
 # ---- memory --------------------------------------------------------------------------------------
