@@ -183,7 +183,7 @@ DUALPIX_INLINE float minimum(const uint16_t* S, int count, int D) {
   int d = D;
   for (int i = 0; i < kGroup; ++i)
     if (m[i] == best) d = std::min(d, group[i] * kGroup + i);
-  if (d == 0 || d + 1 == count) return (float)d;
+  if (d == 0 || d + 1 >= count) return (float)std::min(d, count - 1);  // the padding may win against nonsense
   const int l = S[d - 1] - best, r = S[d + 1] - best;
   return l + r > 0 ? (float)d + (float)(l - r) / (float)(2 * (l + r)) : (float)d;
 }
