@@ -12,8 +12,8 @@ namespace dualpix {
 namespace {
 
 constexpr int kSide = 5, kApart = 3, kReach = kSide / 2 * kApart;
-constexpr int kHalvings = 10;     // of the span, until the median is known
-constexpr float kAlike = 1.5f;    // times sigma: a smaller difference in brightness does not tell near from far
+constexpr int kHalvings = 10;   // of the span, until the median is known
+constexpr float kAlike = 1.5f;  // times sigma: a smaller difference in brightness does not tell near from far
 // Pixels of a cell. A window lies within the cell of its pixel and the eight cells around it.
 constexpr int kCellRows = 8, kCellColumns = 16;
 static_assert(kReach <= kCellRows && kReach <= kCellColumns && kCellColumns % kWide == 0, "windows within cells");
@@ -166,13 +166,13 @@ void copy_cell(const Maps& maps, int row, int column) {
     std::copy_n(maps.d + maps.at(y) + first, n, maps.medians + maps.at(y) + first);
 }
 
-// The middle of nine values: the greatest of the least, the middle of the middle and the least of the greatest ones of
-// three sorted columns have the same middle.
 template <class V>
 DUALPIX_INLINE V middle_of_three(V a, V b, V c) {
   return max(min(a, b), min(max(a, b), c));
 }
 
+// The median of three rows of three values. Sort every column. The greatest of the least, the middle of the middle and the
+// least of the greatest values have the median of all nine as their middle.
 template <class V>
 DUALPIX_INLINE V middle_of_nine(const V* rows) {
   V least[3], middle[3], most[3];
