@@ -107,8 +107,8 @@ def test_away_from_depth_edges_nothing_changes():
 
 
 def test_brightness_in_bytes():
-    plane = np.array([[-3, 0, 0.4, 0.6, 254.4], [255, 255.4, 1e9, 100.5, 7]], np.float32)
-    np.testing.assert_array_equal(brightness_bytes(plane, 1), [[0, 0, 0, 1, 254], [255, 255, 255, 101, 7]])
+    plane = np.array([[-3, 0, 0.4, 0.6, 254.4, np.nan], [255, 255.4, 1e9, 100.5, 7, -np.inf]], np.float32)
+    np.testing.assert_array_equal(brightness_bytes(plane, 1), [[0, 0, 0, 1, 254, 0], [255, 255, 255, 101, 7, 0]])
 
 
 def test_wrong_arguments_are_refused():

@@ -199,8 +199,9 @@ DUALPIX_CLONES void settle_cell(const Maps& maps, int row, int column) {
     }
 }
 
+// NaN becomes 0: `std::max` gives its first argument if the second is NaN.
 DUALPIX_CLONES void bytes_of(const float* plane, uint8_t* bytes, int n) {
-  for (int i = 0; i < n; ++i) bytes[i] = (uint8_t)(std::min(std::max(plane[i], 0.0f), 255.0f) + 0.5f);
+  for (int i = 0; i < n; ++i) bytes[i] = (uint8_t)(std::min(std::max(0.0f, plane[i]), 255.0f) + 0.5f);
 }
 
 }  // namespace
