@@ -152,21 +152,29 @@ def test_filters_do_not_see_the_exposure(smoothing):
     np.testing.assert_allclose(two, one, atol=0.01)
 
 
+@pytest.mark.parametrize("black, most", [(0.0, np.inf), (20.0, np.inf), (0.0, 150.0), (20.0, 150.0)])
 @pytest.mark.parametrize("gamma", [0.1, 0.45, 0.7, 1.0, 2.2, 10.0])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (300, 301)])
-def test_power(gamma, shape):
-    plane = np.random.default_rng(0).uniform(0, 255, shape).astype(np.float32)
-    plane.flat[:1] = 0
-    expected = 2 * plane.astype(np.float64) ** gamma
-    _core.power(plane, gamma, 2, 2)
-    np.testing.assert_allclose(plane, expected, rtol=2e-5)
+def test_tone(black, most, gamma, shape):
+    pixels = np.random.default_rng(0).uniform(0, 255, (*shape, 1)).astype(np.float32)
+    pixels.flat[:1] = 0
+    expected = 200 * (np.clip(0.5 * pixels[..., 0].astype(np.float64) - black, 0, most) / 200) ** gamma
+    plane = toned(pixels, 0.5, black=black, most=most, gamma=gamma, full=200.0)
+    np.testing.assert_allclose(plane, expected, rtol=2e-5, atol=1e-30)
 
 
-def test_power_of_extremes():
+def toned(pixels, scale, **tone):
+    """The plane of pixels with one channel."""
+    plane = np.empty(pixels.shape[:2], np.float32)
+    _core.to_plane(pixels, plane, np.ones(1, np.float32), scale, 2, **tone)
+    return plane
+
+
+def test_tone_of_extremes():
     """Nothing below 0 comes in; were it to, it would be black."""
-    plane = np.array([[-1, 0, 1e-30, 1, 1e30]], np.float32)
-    _core.power(plane, 0.5, 1, 1)
-    np.testing.assert_allclose(plane, [[0, 0, 1e-15, 1, 1e15]], rtol=1e-5)
+    pixels = np.array([-1, 0, 1e-30, 1, 1e30], np.float32)[None, :, None]
+    np.testing.assert_allclose(toned(pixels, 1, gamma=0.5), [[0, 0, 1e-15, 1, 1e15]], rtol=1e-5)
+    np.testing.assert_array_equal(toned(pixels[:, :2], 1, black=0.5), [[0, 0]])
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (400, 333)])

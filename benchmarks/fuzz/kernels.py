@@ -95,7 +95,8 @@ class Draw:
 def _to_plane(r: Draw) -> Arguments:
     channels = r.random.choice((1, 2, 3, 4))
     pixels = r.map(r.h, r.w, channels, dtype=r.random.choice((np.uint8, np.uint16, np.float32)))
-    return {"pixels": pixels, "plane": r.map(), "weights": r.map(channels), "scale": r.real(1, 255)}
+    tone = {"black": r.real(0, 20), "most": r.real(1, 255), "gamma": r.real(0.45, 2.2), "full": r.real(1, 255)}
+    return {"pixels": pixels, "plane": r.map(), "weights": r.map(channels), "scale": r.real(1, 255)} | tone
 
 
 def _match(r: Draw) -> Arguments:
@@ -284,7 +285,6 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         "left": r.random.choice((0, 9, 1)),
         "step": r.random.choice((1, 1, 1, 2, 0, 1 << 30)),
     },
-    "power": _maps("plane", gamma=(0.45, 2.2), scale=(1, 255)),
     "scale": _maps("plane", factor=(0.5, 2)),
     "largest": _maps("plane"),
     "sample": lambda r: _sampled(r, "out") | {"image": r.map()},

@@ -15,18 +15,15 @@
 namespace {
 
 template <class T>
-void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads) {
+void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads, float black, float most,
+              float gamma, float full) {
   same_shape(pixels, plane, "plane must have the height and width of pixels");
   require(weights.shape(0) == pixels.shape(2), "one weight a channel");
+  require(full > 0, "full must be above 0");
   apart(pixels, plane, weights);
   Released release;
-  dualpix::to_plane(pixels.data(), plane.data(), plane.size(), (int)pixels.shape(2), weights.data(), scale, threads);
-}
-
-void power(Output plane, float gamma, float scale, int threads) {
-  require(scale > 0, "scale must be above 0");
-  Released release;
-  dualpix::power(plane.data(), plane.size(), gamma, scale, threads);
+  dualpix::to_plane(pixels.data(), plane.data(), plane.size(), (int)pixels.shape(2), weights.data(),
+                    {scale, black, most, gamma, full}, threads);
 }
 
 void multiply(Output plane, Map grid, int height, int width, int top, int left, int step, int threads) {
@@ -230,11 +227,14 @@ void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int thr
 }  // namespace
 
 void bind_image(nb::module_& m) {
-  m.def("to_plane", to_plane<uint8_t>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a);
-  m.def("to_plane", to_plane<uint16_t>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a);
-  m.def("to_plane", to_plane<float>, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a,
-        "plane = scale * sum of weights[c] * pixels[:, :, c].");
-  m.def("power", power, as_is("plane"), "gamma"_a, "scale"_a, "threads"_a, "plane = scale * plane^gamma, in place.");
+  auto def_to_plane = [&](auto function, const char* doc) {
+    m.def("to_plane", function, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a, nb::kw_only(),
+          "black"_a = 0.0f, "most"_a = std::numeric_limits<float>::infinity(), "gamma"_a = 1.0f, "full"_a = 1.0f, doc);
+  };
+  def_to_plane(to_plane<uint8_t>, "");
+  def_to_plane(to_plane<uint16_t>, "");
+  def_to_plane(to_plane<float>,
+               "plane = full (min(max(scale * sum of weights[c] * pixels[:, :, c] - black, 0), most) / full)^gamma.");
   m.def("multiply", multiply, as_is("plane"), as_is("grid"), nb::kw_only(), "height"_a, "width"_a, "top"_a, "left"_a,
         "step"_a, "threads"_a,
         "plane *= grid, enlarged linearly to the height x width pixels of which plane has every step-th of a part, in place.");

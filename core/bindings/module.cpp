@@ -89,7 +89,7 @@ NB_MODULE(_core, m) {
   m.def("begin", begin, "A call begins: memory that is freed and threads that are started are kept for its next kernels.");
   m.def("rest", rest, "A call has ended, on the thread that began it: its threads end, and the system may take its memory.");
   m.def("release_free_memory", release_free_memory, "Return freed memory to the system.");
-  m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source. Measures memory bandwidth.");
+  m.def("copy", copy, as_is("source"), as_is("target"), "threads"_a, "target = source.");
   m.def("multiply_adds", multiply_adds, "count"_a, "lanes"_a, "threads"_a,
         "Compute `count` multiply-adds in vectors of 4, 8 or 16 floats. Measures arithmetic; ignore the sum.");
 }

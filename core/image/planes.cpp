@@ -50,6 +50,10 @@ DUALPIX_CLONES void weigh(const float* pixels, float* plane, int n, int channels
   weigh_any(pixels, plane, n, channels, weights, scale);
 }
 
+DUALPIX_CLONES void bound(float* plane, int n, float black, float most) {
+  for (int i = 0; i < n; ++i) plane[i] = std::min(std::max(plane[i] - black, 0.0f), most);
+}
+
 // v = scale v^gamma = 2^(gamma log2 v + log2 scale), 0 where v <= 0
 DUALPIX_CLONES void raise(float* plane, int count, float gamma, float log2_scale) {
   for (int x = 0; x < count; x += kLanes) {
@@ -138,21 +142,20 @@ DUALPIX_CLONES void multiply_row(float* plane, const Between& at, const float* l
 }  // namespace
 
 template <class T>
-void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
+void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, const Tone& tone,
               int threads) {
+  const float log2_scale = (1 - tone.gamma) * std::log2(tone.full);
   parallel_pixels(count, threads, [&](size_t begin, int n) {
-    weigh(pixels + begin * channels, plane + begin, n, channels, weights, scale);
+    float* part = plane + begin;
+    weigh(pixels + begin * channels, part, n, channels, weights, tone.scale);
+    if (tone.bounded()) bound(part, n, tone.black, tone.most);
+    if (tone.gamma != 1) raise(part, n, tone.gamma, log2_scale);
   });
 }
 
-template void to_plane(const uint8_t*, float*, size_t, int, const float*, float, int);
-template void to_plane(const uint16_t*, float*, size_t, int, const float*, float, int);
-template void to_plane(const float*, float*, size_t, int, const float*, float, int);
-
-void power(float* plane, size_t count, float gamma, float scale, int threads) {
-  const float log2_scale = std::log2(scale);
-  parallel_pixels(count, threads, [&](size_t begin, int n) { raise(plane + begin, n, gamma, log2_scale); });
-}
+template void to_plane(const uint8_t*, float*, size_t, int, const float*, const Tone&, int);
+template void to_plane(const uint16_t*, float*, size_t, int, const float*, const Tone&, int);
+template void to_plane(const float*, float*, size_t, int, const float*, const Tone&, int);
 
 void pyramid_up(const float* in, float* out, int h, int w, bool add, int threads) {
   const int rows = (h + 1) / 2, columns = (w + 1) / 2;

@@ -2,16 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 namespace dualpix {
 
-// plane = scale * sum_c weights[c] * pixels[c], for `channels` interleaved channels.
-template <class T>
-void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, float scale,
-              int threads);
+// From pixel values to a plane. The defaults change nothing.
+struct Tone {
+  float scale = 1;
+  float black = 0;                                       // subtracted after scaling
+  float most = std::numeric_limits<float>::infinity();   // upper bound; the lower bound is 0
+  float gamma = 1, full = 1;                             // full (v / full)^gamma
 
-// v = scale v^gamma in place, 0 where v <= 0.
-void power(float* plane, size_t count, float gamma, float scale, int threads);
+  bool bounded() const { return black != 0 || most < std::numeric_limits<float>::infinity(); }
+};
+
+// plane = the tone of sum_c weights[c] * pixels[c], for `channels` interleaved channels. Without black level and upper
+// bound, the lower bound holds only with a gamma.
+template <class T>
+void to_plane(const T* pixels, float* plane, size_t count, int channels, const float* weights, const Tone& tone,
+              int threads);
 
 // out = the image at half size, ceil(h/2) x ceil(w/2): filtered by 1 4 6 4 1 with symmetric borders. Pixel i of out
 // lies at pixel 2 i of in.

@@ -48,11 +48,21 @@ class Messages(enum.Enum):
     exact = 1
     jumps = 2
 
-def to_plane(pixels: _Pixels, plane: _Map, weights: _Map, scale: float, threads: int) -> None: ...
+def to_plane(
+    pixels: _Pixels,
+    plane: _Map,
+    weights: _Map,
+    scale: float,
+    threads: int,
+    *,
+    black: float = 0.0,
+    most: float = ...,
+    gamma: float = 1.0,
+    full: float = 1.0,
+) -> None: ...
 def multiply(
     plane: _Map, grid: _Map, *, height: int, width: int, top: int, left: int, step: int, threads: int
 ) -> None: ...
-def power(plane: _Map, gamma: float, scale: float, threads: int) -> None: ...
 def pyramid_down(image: _Map, half: _Map, threads: int) -> None: ...
 def pyramid_up(half: _Map, image: _Map, *, add: bool, threads: int) -> None: ...
 def subtract_bilateral(image: _Map, out: _Map, threads: int) -> None: ...

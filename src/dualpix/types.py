@@ -87,6 +87,13 @@ def copy_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return copy
 
 
+def copy_of_map(plane: Map, threads: int) -> Map:
+    """A copy of a contiguous map."""
+    copy = empty_like(plane)
+    _core.copy(plane, copy, threads)
+    return copy
+
+
 def halved(plane: Map, threads: int) -> Map:
     """A map at half the size, smoothed before; its pixel i lies at pixel 2 i."""
     half = empty([(n + 1) // 2 for n in plane.shape])

@@ -143,17 +143,18 @@ def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
     rows, columns = ((n - 2) // TILE for n in L.shape)
     C = np.empty((rows * columns, 6, 6))  # covariances of L - R, M_x, M_y, M, x M and y M
     _core.tile_covariances(L, R, C, TILE, threads)
+    C = np.ascontiguousarray(C.transpose(1, 2, 0))
     for gain in (5, 4, 3):
         C = _without(C, gain)
     # v = E^2 - (E M')^2 / M'^2
-    still = C[:, 0, 0]
-    along = (still - C[:, 0, k] ** 2 / (C[:, k, k].clip(min=0) + ALIKE) for k in (1, 2))
+    still = C[0, 0]
+    along = (still - C[0, k] ** 2 / (C[k, k].clip(min=0) + ALIKE) for k in (1, 2))
     return Unexplained(*(rest.clip(min=0) for rest in (still, *along)))
 
 
 def _without(C: Tiles, k: int) -> Tiles:
     """Covariances of the residuals of the planes before k, after the last plane, k, is fitted to each of them."""
-    return C[:, :k, :k] - C[:, :k, k, None] * C[:, k, None, :k] / (C[:, k, k, None, None].clip(min=0) + ALIKE)
+    return C[:k, :k] - C[:k, k, None] * C[k, None, :k] / (C[k, k].clip(min=0) + ALIKE)
 
 
 def large_shifts(left: Map, right: Map, threads: int) -> Unexplained:

@@ -3,7 +3,7 @@
 import math
 
 from .. import _core
-from ..types import Map, copy_of, empty_like, halved
+from ..types import Map, copy_of_map, empty_like, halved
 
 SCALES = 3  # the windows are 5, 10 and 20 px wide
 WINDOWS, PYRAMID = 4, 3  # px of a scale around a pixel: two windows of the filter, and what halving and doubling add
@@ -36,7 +36,7 @@ def add_change(d: Map, step: float, threads: int, scales: int) -> None:
     if scales == 1:
         return
     half, step = halved(d, threads), step / math.sqrt(3)
-    smoothed = half if scales == 2 else copy_of(half)
+    smoothed = half if scales == 2 else copy_of_map(half, threads)
     add_change(smoothed, step, threads, scales - 1)
     change = empty_like(half)
     low, high = ANY

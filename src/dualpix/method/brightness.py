@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from ..params.definitions import Photometry
 from ..quantiles import quantiles
-from ..types import Map, Planes, copy_of
+from ..types import Map, Planes, copy_of_map
 
 UNSURE = 0.005  # this much of a relative difference in brightness may come from the scene, so it is left
 WIDE = 0.1  # STD of a low-pass that suits any camera, as a share of the longer side
@@ -139,8 +139,8 @@ def apply_gains(planes: Planes, gains: Gains, threads: int, part: Part | None = 
 
 def copied(planes: Planes, gains: Gains, threads: int, part: Part | None = None) -> Planes:
     """A copy of small planes with the gains applied."""
-    left, right = copy_of(planes.left), copy_of(planes.right)
-    copy = Planes(left, right, left if planes.guide is planes.left else copy_of(planes.guide))
+    left, right = copy_of_map(planes.left, threads), copy_of_map(planes.right, threads)
+    copy = Planes(left, right, left if planes.guide is planes.left else copy_of_map(planes.guide, threads))
     apply_gains(copy, gains, threads, part)
     return copy
 

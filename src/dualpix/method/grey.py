@@ -1,6 +1,7 @@
 """From the pixel values of a picture to a grey plane on a 0..255 scale."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ..types import Image, Map, as_row, empty, empty_like, full_scale
 
 LUMA = (0.299, 0.587, 0.114)  # the views
 MEAN = (1 / 3, 1 / 3, 1 / 3)  # the guide
+FULL = 255.0  # the scale of a plane
 DETAIL_REACH = 7  # px, half of the bilateral filter's window
 
 
@@ -28,6 +30,11 @@ class Camera:
         return cls(photometry.black, photometry.white, photometry.gamma)
 
 
+    def raised(self, gamma: float) -> "Camera":
+        """The camera whose planes are raised to that power, too."""
+        return replace(self, gamma=self.gamma * gamma)
+
+
 PLAIN = Camera()  # for a guide from another camera
 
 
@@ -42,19 +49,11 @@ def grey_plane(image: Image, weights: tuple[float, ...], camera: Camera, threads
             f"parameter black is {black:g} and white is {white:g}, but black must be below white, and white at most "
             f"{full:g} for {image.dtype} images: give them as pixel values"
         )
-    scale = 255 / (white - black)
-    _core.to_plane(pixels, plane, as_row(weights), scale, threads)
-    if black or white < full:
-        plane -= np.float32(scale * black)
-        np.clip(plane, 0, 255, out=plane)
-    if camera.gamma != 1:
-        raise_to(plane, camera.gamma, threads)
+    scale = FULL / (white - black)
+    most = FULL if black or white < full else math.inf
+    tone = {"black": scale * black, "most": most, "gamma": camera.gamma, "full": FULL}
+    _core.to_plane(pixels, plane, as_row(weights), scale, threads, **tone)
     return plane
-
-
-def raise_to(plane: Map, gamma: float, threads: int) -> None:
-    """``255 (I / 255)^gamma`` in place."""
-    _core.power(plane, gamma, 255 ** (1 - gamma), threads)
 
 
 def detail(plane: Map, threads: int) -> Map:

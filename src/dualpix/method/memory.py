@@ -121,6 +121,7 @@ def _entry(text: str, name: str) -> int | None:
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text()
+        with open(path, "rb", buffering=0) as file:  # without buffer and decoder: a map reads up to twenty such files
+            return file.read().decode()
     except OSError:  # not Linux, or not allowed to
         return ""

@@ -16,7 +16,7 @@ from ..types import Image, Mask, Pair, Planes
 from .brightness import Part, apply_gains, brightness
 from .confidence import texture
 from .frame import Frame
-from .grey import LUMA, MEAN, PLAIN, Camera, grey_plane, raise_to
+from .grey import LUMA, MEAN, PLAIN, Camera, grey_plane
 from .kinds import Method
 from .plan import Plan
 from .scales import Pyramid
@@ -58,11 +58,10 @@ def grey_planes(pair: Pair, frame: Frame, photometry: Photometry, lens: Calibrat
     if own and pair.left.ndim == 2 and photometry.guide_gamma == 1 and not photometry.exposure:
         return Planes(left, right, left)
     picture = pair.left if pair.guide is None else pair.guide
-    guide = grey_plane(frame.square(picture), MEAN, camera if own else PLAIN, threads)
-    if own and white:
+    camera = (camera if own else PLAIN).raised(photometry.guide_gamma)
+    guide = grey_plane(frame.square(picture), MEAN, camera, threads)
+    if own and (white := lens.white_gains(camera.gamma)):
         divided(guide, frame.square(white[0]))
-    if photometry.guide_gamma != 1:
-        raise_to(guide, photometry.guide_gamma, threads)
     return Planes(left, right, guide)
 
 
