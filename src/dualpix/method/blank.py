@@ -84,9 +84,8 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     parts = _core.blank_parts(is_blank, d, part, steps, beside, least=math.ceil(LEAST * d.size), reach=OUTSIDE)
     if not parts:
         return None
-    # a contour is as near as the nearer of its sides
-    beyond = (steps > INSIDE) & (is_blank == 0)
-    contours = seen_beyond(part, beyond, np.maximum(d, beside), d)
+    around = Around.of(part, steps, is_blank)
+    contours = seen_beyond(around, d, beside)
     if not contours.d.size:
         return None
     planes = Planes(contours, parts, r)
@@ -94,36 +93,55 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     apart = contours.d - plane
     on_plane = np.abs(apart) < 2 * r
     seen = np.bincount(contours.part, minlength=parts + 1)
-    good = surrounded(part, steps, beyond, parts)
+    good = surrounded(around, parts)
     for there, share in ((on_plane, MOST), (np.abs(contours.beyond - plane) < 2 * r, GOES_ON)):
         good &= np.bincount(contours.part[there], minlength=parts + 1) >= np.maximum(share * seen, 1)
     rest = spread_out(contours, apart, on_plane & good[contours.part], d.shape, threads)
-    change = np.zeros_like(d)
-    # part 0 is none, and never good
-    at = np.flatnonzero(good[part] & (steps <= INSIDE))
-    fill = planes.at(part.ravel()[at], *divmod(at, d.shape[1])).astype(np.float32) + rest.ravel()[at] - d.ravel()[at]
+    at, part, steps = (each[good[around.part] & (around.steps <= INSIDE)] for each in around[:3])
+    fill = planes.at(part, *divmod(at, d.shape[1])).astype(np.float32) + rest.ravel()[at] - d.ravel()[at]
     # on the way to contours of the plane, nothing may lie behind it
     may_come_nearer = share_around(contours, on_plane, d.shape, threads).ravel()[at] >= ALL
-    change.ravel()[at] = np.where(steps.ravel()[at] == 0, fill, np.maximum(fill, 0) * may_come_nearer)
+    change = np.zeros_like(d)
+    change.ravel()[at] = np.where(steps == 0, fill, np.maximum(fill, 0) * may_come_nearer)
     return change if change.any() else None
 
 
-def surrounded(part: Numbers, steps: Mask, beyond: Flags, parts: int) -> Flags:
+class Around(NamedTuple):
+    """The samples in blank parts and around them: place in the map, part, steps to it, and whether beyond a contour."""
+
+    at: npt.NDArray[np.intp]
+    part: Numbers
+    steps: Mask
+    beyond: Flags
+
+    @classmethod
+    def of(cls, part: Numbers, steps: Mask, is_blank: Mask) -> "Around":
+        """The samples whose part is not 0."""
+        at = np.flatnonzero(part != 0)
+        far = steps.ravel()[at]
+        return cls(at, part.ravel()[at], far, (far > INSIDE) & (is_blank.ravel()[at] == 0))
+
+
+def surrounded(around: Around, parts: int) -> Flags:
     """Whether contours go around most of a part. One thing before a blank wall tells nothing about the wall."""
-    area = np.bincount(part[steps == 0], minlength=parts + 1)
+    area = np.bincount(around.part[around.steps == 0], minlength=parts + 1)
     outline = 4 * np.sqrt(area) * (OUTSIDE - INSIDE)
-    enough: Flags = np.bincount(part[beyond], minlength=parts + 1) >= np.maximum(SURROUNDED * outline, 1)
+    beyond = np.bincount(around.part[around.beyond], minlength=parts + 1)
+    enough: Flags = beyond >= np.maximum(SURROUNDED * outline, 1)
     return enough
 
 
-def seen_beyond(part: Numbers, beyond: Flags, contour: Map, d: Map) -> Contours:
+def seen_beyond(around: Around, d: Map, beside: Map) -> Contours:
     """The samples that lie beyond a contour, some of them if there are many, by part."""
-    y, x = np.nonzero(beyond)
-    step = max(1, y.size // LOOKED_AT)
-    y, x = y[::step], x[::step]
-    order = np.argsort(part[y, x], kind="stable")
-    y, x = y[order], x[order]
-    return Contours(part[y, x], *(each.astype(np.float64) for each in (y, x, contour[y, x], d[y, x])))
+    at, part = around.at[around.beyond], around.part[around.beyond]
+    step = max(1, at.size // LOOKED_AT)
+    at, part = at[::step], part[::step]
+    order = np.argsort(part, kind="stable")
+    at, part = at[order], part[order]
+    beyond = d.ravel()[at]
+    # a contour is as near as the nearer of its sides
+    contour = np.maximum(beyond, beside.ravel()[at])
+    return Contours(part, *(each.astype(np.float64) for each in (*divmod(at, d.shape[1]), contour, beyond)))
 
 
 class Planes:
@@ -213,11 +231,13 @@ def smooth_between(total: Doubles, count: Doubles, threads: int) -> npt.NDArray[
     mean = total / np.maximum(count, 1)
     if max(total.shape) == 1 or count.all():
         return mean
-    padded = [np.pad(each, [(0, n % 2) for n in each.shape]) for each in (total, count)]
-    larger = [each.reshape(len(each) // 2, 2, -1, 2).sum(axis=(1, 3)) for each in padded]
-    around = smooth_between(larger[0], larger[1], threads).repeat(2, axis=0).repeat(2, axis=1)
-    around = window_mean(np.ascontiguousarray(around[: len(mean), : mean.shape[1]], np.float32), 3, threads)
-    return np.where(count > 0, mean, around)
+    rows, columns = mean.shape
+    padded = np.zeros((2, rows + rows % 2, columns + columns % 2))
+    padded[:, :rows, :columns] = total, count
+    pairs = padded[:, ::2] + padded[:, 1::2]
+    larger = smooth_between(*(pairs[..., ::2] + pairs[..., 1::2]), threads).astype(np.float32)
+    around = np.ascontiguousarray(larger.repeat(2, axis=0).repeat(2, axis=1)[:rows, :columns])
+    return np.where(count > 0, mean, window_mean(around, 3, threads))
 
 
 def share_around(contours: Contours, on_plane: Flags, shape: tuple[int, ...], threads: int) -> Map:
