@@ -152,7 +152,7 @@ def test_filters_do_not_see_the_exposure(smoothing):
     np.testing.assert_allclose(two, one, atol=0.01)
 
 
-@pytest.mark.parametrize("black, most", [(0.0, np.inf), (20.0, np.inf), (0.0, 150.0), (20.0, 150.0)])
+@pytest.mark.parametrize(("black", "most"), [(0.0, np.inf), (20.0, np.inf), (0.0, 150.0), (20.0, 150.0)])
 @pytest.mark.parametrize("gamma", [0.1, 0.45, 0.7, 1.0, 2.2, 10.0])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (300, 301)])
 def test_tone(black, most, gamma, shape):

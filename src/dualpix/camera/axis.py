@@ -154,7 +154,8 @@ def small_shifts(left: Map, right: Map, threads: int) -> Unexplained:
 
 def _without(C: Tiles, k: int) -> Tiles:
     """Covariances of the residuals of the planes before k, after the last plane, k, is fitted to each of them."""
-    return C[:k, :k] - C[:k, k, None] * C[k, None, :k] / (C[k, k].clip(min=0) + ALIKE)
+    rest: Tiles = C[:k, :k] - C[:k, k, None] * C[k, None, :k] / (C[k, k].clip(min=0) + ALIKE)
+    return rest
 
 
 def large_shifts(left: Map, right: Map, threads: int) -> Unexplained:

@@ -97,12 +97,13 @@ def change_of(d: Map, texture: Map, blank: float, r: float, threads: int) -> Map
     for there, share in ((on_plane, MOST), (np.abs(contours.beyond - plane) < 2 * r, GOES_ON)):
         good &= np.bincount(contours.part[there], minlength=parts + 1) >= np.maximum(share * seen, 1)
     rest = spread_out(contours, apart, on_plane & good[contours.part], d.shape, threads)
-    at, part, steps = (each[good[around.part] & (around.steps <= INSIDE)] for each in around[:3])
-    fill = planes.at(part, *divmod(at, d.shape[1])).astype(np.float32) + rest.ravel()[at] - d.ravel()[at]
+    inside = good[around.part] & (around.steps <= INSIDE)
+    at = around.at[inside]
+    fill = planes.at(around.part[inside], *divmod(at, d.shape[1])).astype(np.float32) + rest.ravel()[at] - d.ravel()[at]
     # on the way to contours of the plane, nothing may lie behind it
     may_come_nearer = share_around(contours, on_plane, d.shape, threads).ravel()[at] >= ALL
     change = np.zeros_like(d)
-    change.ravel()[at] = np.where(steps == 0, fill, np.maximum(fill, 0) * may_come_nearer)
+    change.ravel()[at] = np.where(around.steps[inside] == 0, fill, np.maximum(fill, 0) * may_come_nearer)
     return change if change.any() else None
 
 
@@ -235,7 +236,8 @@ def smooth_between(total: Doubles, count: Doubles, threads: int) -> npt.NDArray[
     padded = np.zeros((2, rows + rows % 2, columns + columns % 2))
     padded[:, :rows, :columns] = total, count
     pairs = padded[:, ::2] + padded[:, 1::2]
-    larger = smooth_between(*(pairs[..., ::2] + pairs[..., 1::2]), threads).astype(np.float32)
+    totals, counts = pairs[..., ::2] + pairs[..., 1::2]
+    larger = smooth_between(totals, counts, threads).astype(np.float32)
     around = np.ascontiguousarray(larger.repeat(2, axis=0).repeat(2, axis=1)[:rows, :columns])
     return np.where(count > 0, mean, window_mean(around, 3, threads))
 

@@ -29,7 +29,6 @@ class Camera:
         """The camera of the views."""
         return cls(photometry.black, photometry.white, photometry.gamma)
 
-
     def raised(self, gamma: float) -> "Camera":
         """The camera whose planes are raised to that power, too."""
         return replace(self, gamma=self.gamma * gamma)

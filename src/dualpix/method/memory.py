@@ -1,6 +1,6 @@
 """How much memory a map takes. A pair that needs too much is refused before the machine runs out."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from ..errors import InputError
 from ..params import Params

@@ -135,8 +135,9 @@ def extremes(belief: Parabolas) -> tuple[float, float]:
     A pixel counts by its curvature, so an outlier without texture does not widen the range.
     """
     step = max(1, math.isqrt(belief.A.size // SAMPLE))
-    sample = Parabolas(*(np.ascontiguousarray(each[::step, ::step]) for each in (belief.A, belief.B)))
-    A, d = sample.A.ravel(), sample.disparity().ravel()
+    A, B = (np.ascontiguousarray(each[::step, ::step]) for each in (belief.A, belief.B))
+    sample = Parabolas(A, B)
+    A, d = A.ravel(), sample.disparity().ravel()
     outliers = OUTLIERS * float(A.sum(dtype=np.float64))
     return end_without(outliers, A, d), -end_without(outliers, A, -d)
 
