@@ -58,6 +58,14 @@ DUALPIX_INLINE Parabola<V> evidence(const Coupling& c, const Maps& maps, ptrdiff
   return p;
 }
 
+// Asks for the evidence kAhead pixels after x: a line of the cache of each map. Of vertices that is as much as two lines.
+template <class K>
+DUALPIX_INLINE void fetch_evidence(const Maps& maps, ptrdiff_t x) {
+  __builtin_prefetch(maps.alpha + x + kAhead), __builtin_prefetch(maps.beta + x + kAhead);
+  if (K::robust) __builtin_prefetch(maps.d + x + kAhead);
+  if (K::one_sided) __builtin_prefetch(maps.vertex + x + kAhead);
+}
+
 // ---- horizontal paths: eight rows at a time, one in each lane ---------------------------------------
 
 // Eight transposed rows, column by column, with the penalty of the step from the pixel before.
@@ -93,42 +101,26 @@ DUALPIX_INLINE void walk(const Coupling& c, RowBlock& block, int x, int q, float
   store(B, (first ? local * own.B : load(B)) + m.B);
 }
 
-// Asks for what the block of rows `rows` further reads, and for what this block writes. The walk waits for divisions
-// and has time for it, but the memory takes few requests at a time, so all steps along a row ask for as much. Two steps
-// ask for a line of the cache of one row.
-template <class K>
-DUALPIX_INLINE void fetch_block(const Maps& maps, int edges, int w, int rows, int step) {
-  const int lane = step / 2 % kLanes, x = step / (2 * kLanes) * (2 * kLanes);
-  const ptrdiff_t here = (ptrdiff_t)lane * w + x, next = here + (ptrdiff_t)rows * w;
-  if (step & 1) {
-    __builtin_prefetch(maps.A + here, 1, 2), __builtin_prefetch(maps.alpha + next, 0, 2);
-    if (K::robust) __builtin_prefetch(maps.d + next, 0, 2);
-  } else {
-    __builtin_prefetch(maps.B + here, 1, 2), __builtin_prefetch(maps.beta + next, 0, 2);
-    if (K::one_sided) __builtin_prefetch(maps.vertex + next, 0, 2);
-    __builtin_prefetch(maps.weights + (ptrdiff_t)(lane + rows) * edges * w + x, 0, 2);
-  }
-}
-
 // Both directions along n rows from y on at once, from both ends: A, B = local * (alpha, beta) + the messages.
-// next: rows to the block that comes next, 0 if it is not a whole one.
 template <class K>
-DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, int next, const Coupling c, float local, RowBlock& block) {
+DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, const Coupling c, float local, RowBlock& block) {
   const Maps maps = image.row(y);
   const int w = image.w, stride = RowBlock::kStride;
   const size_t between = (size_t)image.edges * w;
   gather_two([&](int i, int x, int m, vfloat& alpha, vfloat& beta) __attribute__((always_inline)) {
-    const Parabola<vfloat> own = evidence<K, vfloat>(c, maps, (ptrdiff_t)i * w + x, m);
+    const ptrdiff_t at = (ptrdiff_t)i * w + x;
+    if (begins_line(x)) fetch_evidence<K>(maps, at);
+    const Parabola<vfloat> own = evidence<K, vfloat>(c, maps, at, m);
     alpha = own.A, beta = own.B;
   }, w, n, block.at(0, RowBlock::kAlpha), block.at(0, RowBlock::kBeta), stride);
   gather([&](int i, int x, int m) __attribute__((always_inline)) {
+    if (begins_line(x)) __builtin_prefetch(maps.weights + i * between + x + kAhead);
     const float* d = K::robust ? maps.d + (ptrdiff_t)i * w : nullptr;
     return penalty_along<K>(c, maps.weights + i * between, d, x, m, w);
   }, w, n, block.at(0, RowBlock::kPenalty), stride);
   Parabola<vfloat> right = {}, left = {};
   const int half = w / 2;
   for (int i = 0; i < half; ++i) {
-    if (next) fetch_block<K>(maps, image.edges, w, next, i);
     walk<K, true>(c, block, i, std::max(i - 1, 0), local, right);
     walk<K, true>(c, block, w - 1 - i, w - i, local, left);
   }
@@ -137,7 +129,6 @@ DUALPIX_INLINE void walk_rows(const Image& image, int y, int n, int next, const 
     walk<K, false>(c, block, half, half + 1, local, left);
   }
   for (int i = half + w % 2; i < w; ++i) {
-    if (next) fetch_block<K>(maps, image.edges, w, next, i);
     walk<K, false>(c, block, i, i - 1, local, right);
     walk<K, false>(c, block, w - 1 - i, w - i, local, left);
   }
@@ -166,10 +157,10 @@ DUALPIX_INLINE void dispatch(const Coupling& c, int paths, const Run& run) {
   with(exact, no, no);
 }
 
-DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, int next, const Coupling& c, float local,
+DUALPIX_CLONES void aggregate_rows(const Image& image, int y, int n, const Coupling& c, float local,
                                    RowBlock& block) {
   dispatch(c, 1, [&](auto kind) __attribute__((always_inline)) {
-    walk_rows<decltype(kind)>(image, y, n, next, c, local, block);
+    walk_rows<decltype(kind)>(image, y, n, c, local, block);
   });
 }
 
@@ -182,21 +173,17 @@ struct Row {
   const Weight* weights[3];
   const float* d_before;
   float* d;
-  ptrdiff_t next, next_weights;  // from this row to the next one visited, in the maps and in the weights
-  bool second;                   // of the two sweeps of a pass: the sums are whole afterwards
-  bool kept;                     // whether the sums are kept, or the minimizer alone
+  bool second;  // of the two sweeps of a pass: the sums are whole afterwards
+  bool kept;    // whether the sums are kept, or the minimizer alone
 };
 
-// Asks for what the next row needs at x. A row of a strip is too short for processors to foresee the next one. Sixteen
-// pixels lie in a line of the cache, or twice as many of 16 bits, or four times as many of 8 bits.
+// Asks for what the row needs kAhead pixels after x, for sixteen pixels, or more of small numbers.
 template <class K>
-DUALPIX_INLINE void fetch_next(const Maps& maps, const Row& row, int x) {
-  for (const float* map : {maps.alpha, maps.beta, (const float*)maps.A, (const float*)maps.B})
-    __builtin_prefetch(map + x + row.next);
-  if (K::robust) __builtin_prefetch(maps.d + x + row.next);
-  if (K::one_sided && !(x & kWide)) __builtin_prefetch(maps.vertex + x + row.next);
+DUALPIX_INLINE void fetch(const Maps& maps, const Row& row, int x) {
+  fetch_evidence<K>(maps, x);
+  __builtin_prefetch(maps.A + x + kAhead), __builtin_prefetch(maps.B + x + kAhead);
   if (x & 3 * kWide) return;
-  for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + row.next_weights);
+  for (int k = 0; k < K::paths; ++k) __builtin_prefetch(row.weights[k] + x + kAhead);
 }
 
 // Writes the results of m pixels at x, from the sums over all paths.
@@ -238,7 +225,7 @@ template <class K, class V>
 DUALPIX_INLINE void walk_row(const Coupling c, const Maps maps, const Row row, int begin, int end) {
   int x = begin;
   for (; x + lanes_of<V> <= end; x += lanes_of<V>) {
-    if (lanes_of<V> == kWide || !(x & kLanes)) fetch_next<K>(maps, row, x);
+    if (lanes_of<V> == kWide || begins_line(x)) fetch<K>(maps, row, x);
     walk_vector<K, V>(c, maps, row, x, lanes_of<V>);
   }
   for (; x < end; x += kLanes) walk_vector<K, vfloat>(c, maps, row, x, std::min(end - x, kLanes));
@@ -265,12 +252,10 @@ class Sweep {
     for (std::vector<float>& d : disparities_) d.resize(c.robust ? image.w + 3 * kLanes : kLanes);
   }
 
-  // coming: the block that this thread needs next, if there is one.
-  void along(int block, int coming, RowBlock& scratch) const {
+  void along(int block, RowBlock& scratch) const {
     if (second_) return;
     const int h = image_.h, begin = block * kLanes, n = std::min(kLanes, h - begin);
-    const int next = (coming + 1) * kLanes <= h ? step() * (coming - block) * kLanes : 0;
-    aggregate_rows(image_, down_ ? begin : h - begin - n, n, next, c_, local_, scratch);
+    aggregate_rows(image_, down_ ? begin : h - begin - n, n, c_, local_, scratch);
   }
 
   // The columns [begin, end) of the i-th row visited.
@@ -284,15 +269,12 @@ class Sweep {
     }
     row.d_before = disparities_[(i + 1) % 2].data() + kLanes;
     row.d = disparities_[i % 2].data() + kLanes;
-    row.next = i + 1 == h ? 0 : (ptrdiff_t)step() * w;
-    row.next_weights = image_.edges * row.next;
     row.second = second_, row.kept = kept_;
     (kHasWide ? sweep_row_wide : sweep_row)(c_, maps, row, image_.edges, begin, end);
   }
 
  private:
   enum { kA, kB, kPlanes };
-  int step() const { return down_ ? 1 : -1; }
 
   Image image_;
   Coupling c_;
@@ -324,7 +306,7 @@ void aggregate(const float* alpha, const float* beta, const Weight* weights, flo
     if (pass > begin) sweeps.push_back(sweep(pass - 1, true));
     if (pass < passes) sweeps.push_back(sweep(pass, false));
     sweep_rows((int)sweeps.size(), h, w, threads, [&] { return RowBlock(pass < passes ? w : 0); },
-               [&](int i, int block, int coming, RowBlock& scratch) { sweeps[i].along(block, coming, scratch); },
+               [&](int i, int block, RowBlock& scratch) { sweeps[i].along(block, scratch); },
                [&](int i, int row, int begin, int end) { sweeps[i].visit(row, begin, end); });
   }
 }

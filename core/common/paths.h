@@ -62,10 +62,9 @@ static_assert(kLeastVectors > kLanes, "a strip must be wider than its border mov
 constexpr int kTaken = 2, kTakenByFew = 3, kTakenIfNarrow = 4, kNarrow = 4096;
 
 // Sweeps over the rows of an image, one behind the other. A free worker takes the next few blocks of kLanes rows. For
-// each sweep it calls along(sweep, block, coming, scratch) for these blocks, with one make_scratch() per thread; `coming`
-// is the block that the worker will probably need next. Then it calls visit(sweep, i, begin, end) for each row i, strip by
-// strip, with the columns [begin, end) of the strip. So the maps of a block stay in the cache of one processor, and a
-// sweep finds there what the sweep before it left.
+// each sweep it calls along(sweep, block, scratch) for these blocks, with one make_scratch() per thread. Then it calls
+// visit(sweep, i, begin, end) for each row i, strip by strip, with the columns [begin, end) of the strip. So the maps of a
+// block stay in the cache of one processor, and a sweep finds there what the sweep before it left.
 //
 // What a strip waits for belongs to blocks that were taken before, so some worker can always go on. One thread visits an
 // image narrower than four strips.
@@ -88,14 +87,13 @@ void sweep_rows(int sweeps, int h, int w, int threads, const MakeScratch& make_s
   for (int sweep = 0; sweep < sweeps; ++sweep) visited[(size_t)sweep * (turns + 1)].strips = strips.count;
   std::atomic<int> next{0};
   // A worker is a few strips behind the one before it.
-  run_workers(std::max(1, std::min({threads, strips.count / 2, turns})), [&](int, int workers, const GoOn& go_on) {
+  run_workers(std::max(1, std::min({threads, strips.count / 2, turns})), [&](int, int, const GoOn& go_on) {
     auto scratch = make_scratch();
     for (int turn; go_on() && (turn = next.fetch_add(1)) < turns;)
       for (int sweep = 0; sweep < sweeps && go_on(); ++sweep) {
         Visited* const above = &visited[(size_t)sweep * (turns + 1) + turn];
         const int first = turn * most, taken = std::min(most, blocks - first);
-        for (int k = 0; k < taken; ++k)
-          along(sweep, first + k, k + 1 < taken ? first + k + 1 : (turn + workers) * most, scratch);
+        for (int k = 0; k < taken; ++k) along(sweep, first + k, scratch);
         // A block follows the block above it, one strip behind.
         for (int step = 1; step < strips.count + taken; ++step) {
           const int needed = std::min(step + 1, strips.count);

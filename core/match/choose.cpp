@@ -92,10 +92,10 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
                                RowBlock& block) {
   const size_t size = RowBlock::size(w);
   for (int k = 0; k < kept; ++k) {
-    gather(rows_of(maps.cost + k * maps.size + at, w), w, n, &block.cost[k * size], kLanes);
-    gather(rows_of(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
+    gather(rows_in_memory(maps.cost + k * maps.size + at, w), w, n, &block.cost[k * size], kLanes);
+    gather(rows_in_memory(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
   }
-  gather(rows_of(maps.guide + at, w), w, n, block.guide.data(), kLanes);
+  gather(rows_in_memory(maps.guide + at, w), w, n, block.guide.data(), kLanes);
   find_jumps(p, block.guide.data(), w);
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
     for (const bool forward : {true, false}) walk_rows<K>(p, block, w, forward);
@@ -212,7 +212,7 @@ DUALPIX_WIDE void sweep_row_wide(int kept, const Maps& maps, const Rows& rows, i
 // One sweep over the image: down, which includes the horizontal paths, or up, which decides.
 void sweep(int kept, const Maps& maps, int h, int w, bool down, const Penalties& p, int threads) {
   Front front(h, w, kept, kNone);
-  auto along = [&](int, int block, int, RowBlock& rows) {
+  auto along = [&](int, int block, RowBlock& rows) {
     const int y = block * kLanes;
     if (down) along_rows(kept, maps, (size_t)y * w, w, std::min(kLanes, h - y), p, rows);
   };
