@@ -163,10 +163,10 @@ def test_tone(black, most, gamma, shape):
     np.testing.assert_allclose(plane, expected, rtol=2e-5, atol=1e-30)
 
 
-def toned(pixels, scale, **tone):
+def toned(pixels, scale, most=np.inf, **tone):
     """The plane of pixels with one channel."""
     plane = np.empty(pixels.shape[:2], np.float32)
-    _core.to_plane(pixels, plane, np.ones(1, np.float32), scale, 2, **tone)
+    _core.to_plane(pixels, plane, np.ones(1, np.float32), scale, 2, most=most, **tone)
     return plane
 
 

@@ -15,7 +15,7 @@
 namespace {
 
 template <class T>
-void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads, float black, float most,
+void to_plane(Array<const T, 3> pixels, Output plane, Row weights, float scale, int threads, float most, float black,
               float gamma, float full) {
   same_shape(pixels, plane, "plane must have the height and width of pixels");
   require(weights.shape(0) == pixels.shape(2), "one weight a channel");
@@ -229,7 +229,7 @@ void tile_covariances(Map left, Map right, Array<double, 3> C, int side, int thr
 void bind_image(nb::module_& m) {
   auto def_to_plane = [&](auto function, const char* doc) {
     m.def("to_plane", function, as_is("pixels"), as_is("plane"), as_is("weights"), "scale"_a, "threads"_a, nb::kw_only(),
-          "black"_a = 0.0f, "most"_a = std::numeric_limits<float>::infinity(), "gamma"_a = 1.0f, "full"_a = 1.0f, doc);
+          "most"_a, "black"_a = 0.0f, "gamma"_a = 1.0f, "full"_a = 1.0f, doc);
   };
   def_to_plane(to_plane<uint8_t>, "");
   def_to_plane(to_plane<uint16_t>, "");

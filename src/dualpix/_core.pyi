@@ -55,8 +55,8 @@ def to_plane(
     scale: float,
     threads: int,
     *,
+    most: float,
     black: float = 0.0,
-    most: float = ...,
     gamma: float = 1.0,
     full: float = 1.0,
 ) -> None: ...

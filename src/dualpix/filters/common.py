@@ -1,5 +1,6 @@
 """What the filters share: checks of their inputs, and the guide as colour planes."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -83,5 +84,5 @@ def _planes(image: Image, colours: Colours, full: float, threads: int) -> Map:
     planes = empty((len(weights), *image.shape[:2]), np.float32)
     scale = full / full_scale(image.dtype)
     for plane, weight in zip(planes, weights, strict=True):
-        _core.to_plane(pixels, plane, as_row(weight), scale, threads)
+        _core.to_plane(pixels, plane, as_row(weight), scale, threads, most=math.inf)
     return planes
