@@ -375,7 +375,20 @@ def held_back(alpha, beta, v, d, k=3):
 
 
 def aggregate_exact(
-    alpha, beta, weight, K, paths, iterations, tau, v=None, r=0, mean=None, first=1, slack=np.inf, coarsest=False
+    alpha,
+    beta,
+    weight,
+    K,
+    paths,
+    iterations,
+    tau,
+    v=None,
+    r=0,
+    mean=None,
+    first=1,
+    slack=np.inf,
+    coarsest=False,
+    outlined=None,
 ):
     """Beliefs; every iteration starts from the same parabolas, with weights from the disparities of the last one.
 
@@ -383,6 +396,7 @@ def aggregate_exact(
     With r, the parabolas also have one-sided weights; v holds the vertices of the matches. The first of several robust
     iterations has the share `first` of the penalty. At the coarsest scale vertices are held back before, by two
     iterations without these weights and with the whole penalty. `slack` is the suspicion, see `cleared`.
+    With four iterations or more, the third uses the disparities of the second as `outlined` returns them.
     """
     P = K * (alpha.mean() if mean is None else mean)
     taus = np.ravel(tau)
@@ -395,6 +409,8 @@ def aggregate_exact(
         v = cleared(v, minimizer(A, B), slack)
     for i in range(iterations - 1):
         tau, d = taus[min(i, len(taus) - 1)], minimizer(A, B)
+        if outlined and taus.any() and i == 1 and iterations >= 4:
+            d = outlined(d)
         g = one_sided(v, d, r) if r and tau else 1
         A, B = one_pass(g * alpha, g * beta, weight, paths, P, True, d if tau else None, tau)
     return A, B
@@ -581,6 +597,19 @@ def outlines(d, guide, sigma, step=0.3, half=0.5):
     return np.where(m == d, d, np.median(pixels_around(m, [-1, 0, 1]), axis=0))
 
 
+def outlines_between(d, guide, sigma, every=3):
+    """The outlines of every third pixel, for a step of 0.45 px. A pixel that changes takes its 3 x 3 block along."""
+    before = d[::every, ::every]
+    after = outlines(before, guide[::every, ::every], sigma, 0.45)
+    y, x = np.indices(d.shape) // every
+    return np.where((after != before)[y, x], after[y, x], d)
+
+
+def as_bytes(guide):
+    """The brightness in whole numbers from 0 to 255."""
+    return np.floor(np.clip(guide, 0, 255) + 0.5)
+
+
 def pixels_around(values, steps):
     """The pixels at such steps in y and x from every pixel, first axis; the outermost ones repeated."""
     at = [np.clip(np.arange(n) + k, 0, n - 1) for n in values.shape for k in steps]
@@ -681,7 +710,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
         first = 1 if params["first_penalty"] == "auto" else params["first_penalty"]  # the number of scales is given
         slack = np.inf if params["suspicion"] in ("auto", 1000) else params["suspicion"]
         robust = params["robust_tau"], v, params["fattening"], mean, first, slack
-        return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None)
+        outlined = params["outlines"] and (lambda d: outlines_between(d, as_bytes(guide), params["outlines"]))
+        return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None, outlined=outlined)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 
 
@@ -713,6 +743,6 @@ def disparity(pyramid, params, told=None):
         prior = A, B
     d = np.clip(minimizer(A, B), *params["range"])
     if params["outlines"]:
-        d = outlines(d, np.floor(np.clip(pyramid[0][2], 0, 255) + 0.5), params["outlines"])
+        d = outlines(d, as_bytes(pyramid[0][2]), params["outlines"])
     step = 0.2 if params["polish"] == "auto" else params["polish"]  # the number of scales is given
     return np.clip(polish(d, step) if step else d, *params["range"]), A

@@ -317,6 +317,27 @@ def test_suspects_are_limited_as_by_the_oracle(shape, scale, slack):
     assert found[0].tobytes() == found[1].tobytes()
 
 
+@pytest.mark.parametrize("suspicion", [1000.0, 0.1])
+@pytest.mark.parametrize("passes", [3, 4, 6])
+def test_the_third_of_four_passes_looks_at_what_was_outlined(passes, suspicion):
+    alpha, beta, guide = random_maps((20, 31))
+    v = np.random.default_rng(7).normal(0, 1, alpha.shape).astype(np.float16)
+    params = exact_params(robust_tau=0.5, fattening=0.3, suspicion=suspicion)
+    weights = edge_weights(guide, params.aggregation, 1)
+
+    def turned(d):
+        d[:] = d[:, ::-1].copy()
+
+    evidence = Parabolas(alpha.copy(), beta.copy(), matched=v)
+    found = aggregation.aggregate(evidence, weights, params.aggregation, passes, outlined=turned, threads=2)
+    as_float, weight = [m.astype(float) for m in (alpha, beta)], kept_weight(guide, params)
+    settings = weight, params.penalty, params.paths, passes, 0.5, v.astype(float), 0.3
+    slack = np.inf if suspicion == 1000 else suspicion
+    A, B = reference.aggregate_exact(*as_float, *settings, slack=slack, outlined=lambda d: d[:, ::-1])
+    np.testing.assert_allclose(found.A, A, rtol=1e-4)
+    np.testing.assert_allclose(found.vertex, reference.minimizer(A, B), rtol=1e-4, atol=1e-4)
+
+
 def test_passes_that_go_on_from_a_first_one_give_the_same_belief():
     alpha, beta, guide = random_maps((45, 37))
     params = exact_params(robust_tau=0.5, paths=8)

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 import dualpix
 import reference
 from dualpix import _core
-from dualpix.filters.outlines import REACH, STEP, brightness_bytes, follow_outlines
+from dualpix.filters.outlines import (
+    EVERY,
+    REACH,
+    STEP,
+    brightness_bytes,
+    follow_coarsely,
+    follow_outlines,
+    reduced_brightness,
+)
 from dualpix.params import preset_names
 
 
@@ -106,6 +114,47 @@ def test_away_from_depth_edges_nothing_changes():
     np.testing.assert_array_equal(outlined(d, guide, 10, 2), d)
 
 
+def coarsely_outlined(d, guide, sigma, threads):
+    d = d.copy()
+    follow_coarsely(d, reduced_brightness(guide.astype(np.float32), threads), sigma, threads)
+    return d
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (3, 40), (40, 4), (71, 95)])
+def test_outlines_between_passes_agree_with_the_oracle(shape):
+    d, guide = scene(shape, 1)
+    expected = reference.outlines_between(d.astype(float), guide.astype(float), 10.0)
+    found = coarsely_outlined(d, guide, 10.0, 2)
+    np.testing.assert_array_equal(found, coarsely_outlined(d, guide, 10.0, 1))
+    # where both halves of the weights are equal but for rounding, either side may win
+    assert (found == expected).mean() > 0.95
+
+
+def test_between_passes_a_wide_rim_goes_back_to_its_outline():
+    """The thing is bright from column 60 on. The map has it from 54 on."""
+    guide = np.full((90, 120), 60, np.uint8)
+    guide[:, 60:] = 160
+    d = (np.where(np.arange(120) < 54, -1.0, 2.0) * np.ones((90, 1))).astype(np.float32)
+    np.testing.assert_array_equal(coarsely_outlined(d, guide, 10, 1), np.where(guide == 160, 2, -1))
+
+
+def test_tiles_begin_at_pixels_that_count_between_passes():
+    assert _core.tile % EVERY == 0
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 64])
+@pytest.mark.parametrize("shape", [(1, 1), (6, 9), (13, 70)])
+def test_changes_are_taken_by_whole_blocks(shape, every):
+    rng = np.random.default_rng(2)
+    d = rng.random(shape).astype(np.float32)
+    before = d[::every, ::every].copy()
+    after = np.where(rng.random(before.shape) < 0.5, before, 2).astype(np.float32)
+    y, x = np.indices(shape) // every
+    expected = np.where((after != before)[y, x], 2, d)
+    _core.take_changes(d, before, after, every=every, threads=2)
+    np.testing.assert_array_equal(d, expected)
+
+
 def test_brightness_in_bytes():
     plane = np.array([[-3, 0, 0.4, 0.6, 254.4, np.nan], [255, 255.4, 1e9, 100.5, 7, -np.inf]], np.float32)
     np.testing.assert_array_equal(brightness_bytes(plane, 1), [[0, 0, 0, 1, 254, 0], [255, 255, 255, 101, 7, 0]])
@@ -123,3 +172,11 @@ def test_wrong_arguments_are_refused():
 
 def test_only_auto_has_them():
     assert {name for name in preset_names() if dualpix.preset(name).outlines} == {"auto"}
+    d = np.zeros((4, 5), np.float32)
+    for before, after, every, message in (
+        ((2, 1), (2, 2), 3, "before must have every so many-th pixel of d"),
+        ((2, 2), (2, 1), 3, "after must have the shape of before"),
+        ((2, 2), (2, 2), 0, "every must be 1 to 64"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            _core.take_changes(d, np.empty(before, np.float32), np.empty(after, np.float32), every=every, threads=1)

@@ -171,6 +171,12 @@ def _blank_parts(r: Draw) -> Arguments:
     return {"blank": r.mask(), "d": r.map()} | outputs | numbers
 
 
+def _take_changes(r: Draw) -> Arguments:
+    every = r.random.choice((1, 2, 3, 64))
+    small = (r.h - 1) // every + 1, (r.w - 1) // every + 1
+    return {"d": r.map(), "before": r.map(*small), "after": r.map(*small), "every": every}
+
+
 def _candidates(r: Draw) -> Arguments:
     kept = r.random.choice((1, 2, 4, 6))
     planes = {name: r.map(kept, r.h, r.w) for name in ("cost", "disparity", "curvature")}
@@ -347,6 +353,7 @@ CALLS: dict[str, Callable[[Draw], Arguments]] = {
         _maps("d", "room", sigma=(1, 20), step=(0, 1))(r)
         | {"guide": r.mask(), "step": r.random.choice((0.0, 0.3, 1.0, -1.0))}
     ),
+    "take_changes": _take_changes,
     "to_bytes": lambda r: {"plane": r.map(), "bytes": r.mask()},
     "polish": lambda r: (
         _maps("d", "out", eps=(0.01, 1), low=(-3, 0), high=(0, 3))(r) | {"minus": r.random.choice((None, r.map()))}

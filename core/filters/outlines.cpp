@@ -231,6 +231,19 @@ void follow_outlines(float* d, const uint8_t* guide, float* room, int h, int w, 
   });
 }
 
+void take_changes(float* d, const float* before, const float* after, int h, int w, int every, int threads) {
+  const int rows = (h - 1) / every + 1, columns = (w - 1) / every + 1;
+  parallel_for(rows, threads, [] { return 0; }, [&](int row, int) {
+    const size_t first = (size_t)row * columns;
+    for (int column = 0; column < columns; ++column) {
+      const float value = after[first + column];
+      if (value == before[first + column]) continue;
+      const int x = column * every, n = std::min(every, w - x);
+      for (int y = row * every; y < std::min(h, (row + 1) * every); ++y) std::fill_n(d + (size_t)y * w + x, n, value);
+    }
+  });
+}
+
 void to_bytes(const float* plane, uint8_t* bytes, size_t count, int threads) {
   parallel_pixels(count, threads, [&](size_t begin, int n) { bytes_of(plane + begin, bytes + begin, n); });
 }

@@ -16,6 +16,10 @@ namespace dualpix {
 // d and room are distinct h x w maps of finite numbers; room is overwritten.
 void follow_outlines(float* d, const uint8_t* guide, float* room, int h, int w, float sigma, float step, int threads);
 
+// A map takes over what changed in a small one: where after is not before, d = after. A pixel of the small maps stands for
+// a block of `every` x `every` pixels of d. d is h x w, before and after are ceil(h / every) x ceil(w / every).
+void take_changes(float* d, const float* before, const float* after, int h, int w, int every, int threads);
+
 // bytes = the nearest whole number to plane, 0 to 255.
 void to_bytes(const float* plane, uint8_t* bytes, size_t count, int threads);
 

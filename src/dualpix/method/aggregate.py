@@ -4,7 +4,7 @@ These are equations 4 and 5 of the paper; the kernel is ``core/aggregate/aggrega
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -21,6 +21,7 @@ SMALLEST, LARGEST = 1e-15, 1e15  # bounds of the curvatures after the factor N
 LEAST_FATTENING, LEAST_TAU = 1e-6, 1e-6  # px
 FARTHEST = 0.005  # share of the pixels that lie behind the farthest surface of a scene
 OVERSHOOT = 3  # a match may be this many times as far behind that surface as the map is before it
+CORRECTED = 3  # robust passes of a scale; with so many or more, the map between the first two follows the outlines
 DECAYS = 3  # a message has faded when its weight has fallen to exp(-DECAYS)
 JUMPS = (
     2.0,
@@ -79,6 +80,7 @@ def aggregate(
     curvature: float | None = None,
     coarsest: bool = False,
     spare: list[Map] | None = None,
+    outlined: Callable[[Map], None] | None = None,
     threads: int,
 ) -> Parabolas:
     """The belief of every pixel: its evidence plus the messages along the paths, after `passes` passes.
@@ -95,11 +97,13 @@ def aggregate(
         Whether nothing coarser bounds the disparities. Then one-sided weights need a bound, see `hold_back`.
     spare : list of maps, optional
         Maps of the same size that may be overwritten. They are taken out of the list.
+    outlined : function, optional
+        Brings a map of disparities to the outlines of the guide, in place. Exact messages use it between passes.
     """
     mean = _core.mean(evidence.A, threads) if curvature is None else curvature
     maps = [] if spare is None else spare
     if settings.messages == "exact":
-        belief = exact(evidence, weights, settings, passes, mean, coarsest, maps, threads)
+        belief = exact(evidence, weights, settings, passes, mean, coarsest, maps, outlined, threads)
     else:
         belief = paper(evidence, weights, settings, passes, mean, maps, threads)
     maps.clear()
@@ -153,6 +157,7 @@ def exact(
     mean: float,
     coarsest: bool,
     spare: list[Map],
+    outlined: Callable[[Map], None] | None,
     threads: int,
 ) -> Parabolas:
     """Exact messages, summed as a belief: A is the curvature of evidence and messages together.
@@ -161,6 +166,9 @@ def exact(
     (iteratively reweighted least squares). With ``fattening`` it also trusts a match less that is nearer than the last
     pass found; ``suspicion`` clears some of them. With ``first_penalty`` the first pass, which smooths all steps, is
     weaker. Without ``robust_tau``, one pass is exact.
+
+    Where windows have fattened a near thing, every pass finds it as wide as the one before. So in a scale of four
+    passes or more, the map of the second one is `outlined` before the third looks for steps and fattening in it.
     """
     # P = K mean(alpha)
     P = settings.penalty * mean
@@ -177,6 +185,10 @@ def exact(
     if begun:
         all_passes(evidence, weights, A, B, settings, P, first=first, d=d, threads=threads)
         evidence = cleared(evidence, d, slack, threads)
+    if outlined and len(taus) >= CORRECTED:
+        all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus[:1], d=d, begun=begun, threads=threads)
+        outlined(d)
+        taus, begun = taus[1:], True
     all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus, d=d, begun=begun, threads=threads)
     return Parabolas(A, B, vertex=d)
 

@@ -7,8 +7,10 @@ pair is stereo.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..filters import post
+from ..filters.outlines import follow_coarsely, reduced_brightness
 from ..params import Params
 from ..run import Run
 from ..types import Agreement, Map, Mask, Parabolas, Planes
@@ -40,10 +42,24 @@ class Method(ABC):
         """The belief of the scale; the evidence and the level's spare maps are used up."""
         settings = self.params.aggregation
         weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs, level.room())
-        spare = level.spent()
-        first = not evidence.curvatures
+        sigma, outlined = self.params.smoothing.outlines, None
+        if sigma and settings.messages == "exact" and passes > aggregation.CORRECTED:
+            outlined = partial(
+                follow_coarsely,
+                guide=reduced_brightness(level.planes.guide, run.threads),
+                sigma=sigma,
+                threads=run.threads,
+            )
         belief = aggregate(
-            evidence, weights, settings, passes, curvature=curvature, coarsest=first, spare=spare, threads=run.threads
+            evidence,
+            weights,
+            settings,
+            passes,
+            curvature=curvature,
+            coarsest=not evidence.curvatures,
+            spare=level.spent(),
+            outlined=outlined,
+            threads=run.threads,
         )
         del weights  # its memory is that of the mask
         return replace(belief, textured=confidence.textured(evidence, run.threads))
