@@ -17,8 +17,8 @@ SURE = 0.25  # px; the expected error at which the confidence is 1/2
 # The expected error of a match as a product of powers, and that of the lens: in the corners by a power of the span of
 # the disparities, px, in the middle as a share of that in the corners. benchmarks/sigma.py fits such values to scenes
 # with known depth; docs/method.md tells how these were chosen.
-SIGMA = {"constant": -0.114, "near": 0.202, "far": 0.191, "texture": -0.111, "scales": 0.293, "bias": 0.17}
-LENS, POWER, MIDDLE = 0.043, 1.27, 0.075
+SIGMA = {"constant": -0.105, "near": 0.191, "far": 0.201, "texture": -0.107, "scales": 0.293, "bias": 0.178}
+LENS, POWER, MIDDLE = 0.042, 1.22, 0.12
 FILLED = 0.4  # what the contours of a blank part leave of its error, as its own signs tell it
 EVERY = 4  # px: the signs of error are known at every fourth pixel of every fourth row
 TEXTURE, SCALES, BIAS, NEAR, FAR = 5, 5, 5, 5, 11  # sides of the windows of the signs, in such steps
