@@ -17,6 +17,7 @@ from dualpix.filters.outlines import (
     follow_outlines,
     reduced_brightness,
 )
+from dualpix.method import kinds
 from dualpix.params import preset_names
 
 
@@ -128,6 +129,30 @@ def test_outlines_between_passes_agree_with_the_oracle(shape):
     np.testing.assert_array_equal(found, coarsely_outlined(d, guide, 10.0, 1))
     # where both halves of the weights are equal but for rounding, either side may win
     assert (found == expected).mean() > 0.95
+    if shape == (71, 95):
+        assert (expected != d).mean() > 0.1
+
+
+@pytest.mark.parametrize(("step", "moves"), [(0.4, False), (0.5, True)])
+def test_between_passes_a_small_step_is_no_edge(step, moves):
+    guide = np.full((60, 90), 60, np.uint8)
+    guide[:, 48:] = 160
+    d = (np.where(np.arange(90) < 42, 0, step) * np.ones((60, 1))).astype(np.float32)
+    assert (coarsely_outlined(d, guide, 10, 1) != d).any() == moves
+
+
+@pytest.mark.parametrize(("iterations", "calls"), [((3, 3), 0), ((4, 3), 1), ((4, 4), 2)])
+def test_scales_of_four_passes_have_them_between_passes(monkeypatch, iterations, calls):
+    """Unless there are hints."""
+    seen = []
+    monkeypatch.setattr(kinds, "follow_coarsely", lambda d, **_: seen.append(d.shape))
+    left = np.random.default_rng(0).uniform(0, 1, (60, 80)).astype(np.float32)
+    settings = {"iterations": iterations, "window": 3, "range": (-2, 2)}
+    dualpix.disparity(left, np.roll(left, -1, axis=1), **settings)
+    assert len(seen) == calls
+    hint = {"kind": "near", "points": [[30, 30]], "radius": 5, "disparity": 1}
+    dualpix.disparity(left, np.roll(left, -1, axis=1), hints=[hint], **settings)
+    assert len(seen) == calls
 
 
 def test_between_passes_a_wide_rim_goes_back_to_its_outline():
@@ -170,13 +195,20 @@ def test_wrong_arguments_are_refused():
             _core.follow_outlines(d, guide, np.empty_like(d), sigma=sigma, step=step, threads=1)
 
 
-def test_only_auto_has_them():
-    assert {name for name in preset_names() if dualpix.preset(name).outlines} == {"auto"}
-    d = np.zeros((4, 5), np.float32)
-    for before, after, every, message in (
-        ((2, 1), (2, 2), 3, "before must have every so many-th pixel of d"),
+@pytest.mark.parametrize(
+    ("before", "after", "every", "message"),
+    [
+        ((2, 1), (2, 2), 3, "before must have one pixel for every block of d"),
         ((2, 2), (2, 1), 3, "after must have the shape of before"),
         ((2, 2), (2, 2), 0, "every must be 1 to 64"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            _core.take_changes(d, np.empty(before, np.float32), np.empty(after, np.float32), every=every, threads=1)
+        ((1, 1), (1, 1), 65, "every must be 1 to 64"),
+    ],
+)
+def test_wrong_maps_of_changes_are_refused(before, after, every, message):
+    d, before, after = (np.zeros(shape, np.float32) for shape in ((4, 5), before, after))
+    with pytest.raises(ValueError, match=message):
+        _core.take_changes(d, before, after, every=every, threads=1)
+
+
+def test_only_auto_has_them():
+    assert {name for name in preset_names() if dualpix.preset(name).outlines} == {"auto"}

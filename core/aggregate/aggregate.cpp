@@ -58,7 +58,7 @@ DUALPIX_INLINE Parabola<V> evidence(const Coupling& c, const Maps& maps, ptrdiff
   return p;
 }
 
-// Asks for the evidence kAhead pixels after x: a line of the cache of each map. Of vertices that is as much as two lines.
+// Asks for the evidence kAhead pixels after x: a line of the cache of each map, 16 floats or 32 vertices.
 template <class K>
 DUALPIX_INLINE void fetch_evidence(const Maps& maps, ptrdiff_t x) {
   __builtin_prefetch(maps.alpha + x + kAhead), __builtin_prefetch(maps.beta + x + kAhead);

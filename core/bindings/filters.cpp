@@ -82,7 +82,7 @@ void take_changes(Output d, Map before, Map after, int every, int threads) {
   check_number_of_pixels(d);
   require(every >= 1 && every <= 64, "every must be 1 to 64");
   for (int side : {0, 1})
-    require(before.shape(side) == (d.shape(side) - 1) / every + 1, "before must have every so many-th pixel of d");
+    require(before.shape(side) == (d.shape(side) - 1) / every + 1, "before must have one pixel for every block of d");
   same_shape(before, after, "after must have the shape of before");
   apart(d, before, after);
   Released release;
@@ -141,7 +141,7 @@ void bind_filters(nb::module_& m) {
         "step"_a, "threads"_a,
         "In place: where d spans more than step around a pixel, the median of what looks alike in guide.");
   m.def("take_changes", take_changes, as_is("d"), as_is("before"), as_is("after"), nb::kw_only(), "every"_a, "threads"_a,
-        "In place: where after is not before, their pixel's block of d gets after.");
+        "In place: where after differs from before, the block of d that the pixel stands for becomes after.");
   m.def("to_bytes", to_bytes, as_is("plane"), as_is("bytes"), "threads"_a, "bytes = plane, rounded, within 0..255.");
   m.def("blank_parts", blank_parts, as_is("blank"), as_is("d"), as_is("part"), as_is("steps"), as_is("beside"),
         nb::kw_only(), "least"_a, "reach"_a,

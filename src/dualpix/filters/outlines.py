@@ -8,8 +8,9 @@ from ..types import Map, Mask, empty, empty_like
 STEP = 0.3  # px; a larger one within the window is a depth edge
 WINDOW = 6  # px: the window has 2 WINDOW + 1 pixels a side, of which every third counts
 REACH = WINDOW + 1  # px around a pixel that its result depends on
-EVERY = 3  # between passes, one pixel of so many in both directions counts; a divisor of the side of a tile
+EVERY = 3  # between passes, every third row and column counts; it divides the side of a tile
 STEP_BETWEEN = 0.45  # px of the scale, as STEP between passes
+REACH_BETWEEN = EVERY * REACH + EVERY - 1  # px around a pixel that its result between passes depends on
 LEAST = 0.01  # of the brightness, 0 to 255; a smaller sigma changes nothing
 
 

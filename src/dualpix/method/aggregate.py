@@ -185,7 +185,7 @@ def exact(
     if begun:
         all_passes(evidence, weights, A, B, settings, P, first=first, d=d, threads=threads)
         evidence = cleared(evidence, d, slack, threads)
-    if outlined and len(taus) >= CORRECTED:
+    if outlined and follows_outlines(settings, passes):
         all_passes(evidence, weights, A, B, settings, P, first=first, taus=taus[:1], d=d, begun=begun, threads=threads)
         outlined(d)
         taus, begun = taus[1:], True
@@ -235,6 +235,11 @@ def robust_passes(settings: Aggregation, passes: int) -> list[float]:
     taus = np.ravel(settings.robust_tau)
     least = [max(float(tau), LEAST_TAU) if tau else 0.0 for tau in taus]  # as a float32 it must not become 0
     return [least[min(i, len(least) - 1)] for i in range(passes - 1)] if taus.any() else []
+
+
+def follows_outlines(settings: Aggregation, passes: int) -> bool:
+    """Whether a scale has passes enough for its map to follow the outlines between two of them."""
+    return settings.messages == "exact" and len(robust_passes(settings, passes)) >= CORRECTED
 
 
 def all_passes(

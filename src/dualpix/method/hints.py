@@ -15,6 +15,7 @@ from ..camera.lens import Calibration, evaluate
 from ..io.hints import NOTHING, Hint, painted
 from ..io.orientation import as_stored, swaps_axes
 from ..opencv import opencv
+from ..params import Params
 from ..types import Flags, Map, Parabolas, doubled
 from .confidence import textured
 from .frame import Frame
@@ -96,6 +97,10 @@ class Told:
         if evidence.matched is not None:
             evidence.matched[near] = d
         return replace(evidence, vertex=None)
+
+    def kept_by(self, params: Params) -> Params:
+        """The parameters. If something is told, no outlines between passes: they could take it for fattening."""
+        return params if self.map is None else params.replace(outlines=0.0)
 
     def curvature(self, evidence: Parabolas) -> float | None:
         """The mean curvature of the evidence that is not told, so that hints do not change the smoothing elsewhere.

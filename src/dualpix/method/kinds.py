@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..filters import post
-from ..filters.outlines import follow_coarsely, reduced_brightness
+from ..filters.outlines import REACH_BETWEEN, follow_coarsely, reduced_brightness
 from ..params import Params
 from ..run import Run
 from ..types import Agreement, Map, Mask, Parabolas, Planes
@@ -43,7 +43,7 @@ class Method(ABC):
         settings = self.params.aggregation
         weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs, level.room())
         sigma, outlined = self.params.smoothing.outlines, None
-        if sigma and settings.messages == "exact" and passes > aggregation.CORRECTED:
+        if sigma and aggregation.follows_outlines(settings, passes):
             outlined = partial(
                 follow_coarsely,
                 guide=reduced_brightness(level.planes.guide, run.threads),
@@ -63,6 +63,12 @@ class Method(ABC):
         )
         del weights  # its memory is that of the mask
         return replace(belief, textured=confidence.textured(evidence, run.threads))
+
+    def messages_margin(self) -> int | None:
+        """Pixels around a tile that the belief depends on; None if a tile needs the whole picture."""
+        reach = aggregation.margin(self.params.aggregation, self.params.scales)
+        corrected = self.params.smoothing.outlines and self.params.aggregation.messages == "exact"
+        return reach if reach is None or not corrected else reach + REACH_BETWEEN
 
     @abstractmethod
     def sigma(self, belief: Parabolas, d: Map, threads: int) -> Map | None:
@@ -215,7 +221,7 @@ class DualPixel(Method):
         return Margins(
             match.margin(self.params.matching),
             match.shift(disparities),
-            aggregation.margin(self.params.aggregation, self.params.scales),
+            self.messages_margin(),
             confidence.margin() if self.params.measures_error else 0,
             post.margin(self.params.smoothing),
         )
@@ -296,7 +302,7 @@ class Stereo(Method):
 
     def margins(self, disparities: range) -> Margins:
         """Those of the stages. Messages cross occlusions, which have no evidence; a filter fills holes of any size."""
-        messages = aggregation.margin(self.params.aggregation, self.params.scales)
+        messages = self.messages_margin()
         return Margins(
             candidates.margin(self.params.matching, self.params.minima),
             candidates.shift(disparities),

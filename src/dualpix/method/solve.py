@@ -45,7 +45,7 @@ def solve(
     belief = coarser
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
-        method = replace(plan.method, params=fitted(plan.params, belief))
+        method = replace(plan.method, params=told.kept_by(fitted(plan.params, belief)))
         belief = belief and without_map(belief, run.threads, plan.span)
         given = [found for prior in priors if (found := prior.at(level, run.threads, belief))]
         here = told.at(level)

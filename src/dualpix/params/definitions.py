@@ -319,8 +319,8 @@ class Smoothing(Group):
         Real(0, 255),
         "Outlines of the map follow the guide. Where the disparities within 6 px span more than 0.3 px, a pixel gets "
         "their median, in which similar brightness counts more: a pixel that differs by this much counts 41 % of one "
-        "that does not differ. Smaller follows weaker outlines. In coarser scales it acts between passes, in a wider "
-        "window. Usual: 5 to 20; 0 turns it off.",
+        "that does not differ. Smaller follows weaker outlines. With exact messages it also acts between passes, in "
+        "scales of four passes or more, in a wider window. Usual: 5 to 20; 0 turns it off.",
         unit="brightness, 0 to 255",
     )
     polish: float | Literal["auto"] = parameter(
