@@ -710,8 +710,8 @@ def one_scale(left, right, guide, disparities, prior, iterations, params, told, 
         first = 1 if params["first_penalty"] == "auto" else params["first_penalty"]  # the number of scales is given
         slack = np.inf if params["suspicion"] in ("auto", 1000) else params["suspicion"]
         robust = params["robust_tau"], v, params["fattening"], mean, first, slack
-        sigma = params["outlines"] if np.isnan(told).all() else 0  # outlines could take a hint for fattening
-        outlined = sigma and (lambda d: outlines_between(d, as_bytes(guide), sigma))
+        sigma, kept = params["outlines"], np.isfinite(told)  # outlines could take a hint for fattening
+        outlined = sigma and (lambda d: np.where(kept, d, outlines_between(d, as_bytes(guide), sigma)))
         return aggregate_exact(alpha, beta, *strength, *robust, coarsest=prior is None, outlined=outlined)
     return aggregate(alpha, beta, *strength, params["normalize_iterations"], mean)
 

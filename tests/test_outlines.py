@@ -143,16 +143,27 @@ def test_between_passes_a_small_step_is_no_edge(step, moves):
 
 @pytest.mark.parametrize(("iterations", "calls"), [((3, 3), 0), ((4, 3), 1), ((4, 4), 2)])
 def test_scales_of_four_passes_have_them_between_passes(monkeypatch, iterations, calls):
-    """Unless there are hints."""
+    """What a user told is kept."""
     seen = []
-    monkeypatch.setattr(kinds, "follow_coarsely", lambda d, **_: seen.append(d.shape))
+    monkeypatch.setattr(kinds, "follow_coarsely", lambda d, kept, **_: seen.append(kept))
     left = np.random.default_rng(0).uniform(0, 1, (60, 80)).astype(np.float32)
     settings = {"iterations": iterations, "window": 3, "range": (-2, 2)}
     dualpix.disparity(left, np.roll(left, -1, axis=1), **settings)
-    assert len(seen) == calls
+    assert seen == calls * [None]
     hint = {"kind": "near", "points": [[30, 30]], "radius": 5, "disparity": 1}
     dualpix.disparity(left, np.roll(left, -1, axis=1), hints=[hint], **settings)
-    assert len(seen) == calls
+    assert len(seen) == 2 * calls
+    assert all(kept.any() for kept in seen[calls:])
+
+
+def test_what_is_kept_does_not_change_between_passes():
+    d, guide = scene((71, 95), 1)
+    kept = np.zeros(d.shape, bool)
+    kept[20:50, 30:60] = True
+    with_it, without = d.copy(), coarsely_outlined(d, guide, 10.0, 1)
+    follow_coarsely(with_it, reduced_brightness(guide.astype(np.float32), 1), 10.0, 1, kept)
+    assert (without != d)[kept].any()
+    np.testing.assert_array_equal(with_it, np.where(kept, d, without))
 
 
 def test_between_passes_a_wide_rim_goes_back_to_its_outline():

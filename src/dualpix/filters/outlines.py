@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import _core
-from ..types import Map, Mask, empty, empty_like
+from ..types import Flags, Map, Mask, empty, empty_like
 
 STEP = 0.3  # px; a larger one within the window is a depth edge
 WINDOW = 6  # px: the window has 2 WINDOW + 1 pixels a side, of which every third counts
@@ -37,13 +37,16 @@ def reduced_brightness(guide: Map, threads: int) -> Mask:
     return brightness_bytes(np.ascontiguousarray(guide[::EVERY, ::EVERY]), threads)
 
 
-def follow_coarsely(d: Map, guide: Mask, sigma: float, threads: int) -> None:
-    """Bring the disparities between two passes to the outlines of the guide, in place.
+def follow_coarsely(d: Map, guide: Mask, sigma: float, threads: int, kept: Flags | None = None) -> None:
+    """Bring the disparities between two passes to the outlines of the guide, in place, except those that are `kept`.
 
     The fattening of a near thing is as wide as the matching window, so the window of the median is 39 pixels wide:
     that of `follow_outlines` in every third pixel. What changes there changes in the 3x3 pixels that it stands for.
     """
+    known = None if kept is None else d[kept]
     before = d[::EVERY, ::EVERY].copy()
     after = before.copy()
     follow_outlines(after, guide, sigma, threads, STEP_BETWEEN)
     _core.take_changes(d, before, after, every=EVERY, threads=threads)
+    if kept is not None:
+        d[kept] = known

@@ -15,7 +15,6 @@ from ..camera.lens import Calibration, evaluate
 from ..io.hints import NOTHING, Hint, painted
 from ..io.orientation import as_stored, swaps_axes
 from ..opencv import opencv
-from ..params import Params
 from ..types import Flags, Map, Parabolas, doubled
 from .confidence import textured
 from .frame import Frame
@@ -85,7 +84,7 @@ class Told:
         evidence = replace(evidence, textured=textured(evidence, 1))
         if evidence.textured is not None:
             evidence.textured[np.isneginf(self.map)] = 0
-        if not (near := np.isfinite(self.map)).any():
+        if (near := self.near()) is None:
             return evidence
         A, B, d = evidence.A, evidence.B, self.map[near]
         # A' = A + w, B' = B - 2 w d, w = WEIGHT max(A, mean(A))
@@ -98,9 +97,10 @@ class Told:
             evidence.matched[near] = d
         return replace(evidence, vertex=None)
 
-    def kept_by(self, params: Params) -> Params:
-        """The parameters. If something is told, no outlines between passes: they could take it for fattening."""
-        return params if self.map is None else params.replace(outlines=0.0)
+    def near(self) -> Flags | None:
+        """Where a disparity is told; None if nowhere."""
+        near: Flags | None = None if self.map is None else np.isfinite(self.map)
+        return near if near is not None and near.any() else None
 
     def curvature(self, evidence: Parabolas) -> float | None:
         """The mean curvature of the evidence that is not told, so that hints do not change the smoothing elsewhere.

@@ -13,7 +13,7 @@ from ..filters import post
 from ..filters.outlines import REACH_BETWEEN, follow_coarsely, reduced_brightness
 from ..params import Params
 from ..run import Run
-from ..types import Agreement, Map, Mask, Parabolas, Planes
+from ..types import Agreement, Flags, Map, Mask, Parabolas, Planes
 from . import aggregate as aggregation
 from . import candidates, confidence, match
 from .aggregate import aggregate, edge_weights
@@ -38,8 +38,19 @@ class Method(ABC):
     def match(self, planes: Planes, span: Span, run: Run) -> Parabolas:
         """The local term: one parabola a pixel."""
 
-    def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
-        """The belief of the scale; the evidence and the level's spare maps are used up."""
+    def aggregate(
+        self,
+        evidence: Parabolas,
+        level: Level,
+        passes: int,
+        curvature: float | None,
+        run: Run,
+        told: Flags | None = None,
+    ) -> Parabolas:
+        """The belief of the scale; the evidence and the level's spare maps are used up.
+
+        told: where the user told a disparity, which the outlines between passes do not change.
+        """
         settings = self.params.aggregation
         weights = edge_weights(level.planes.guide, settings, run.threads, evidence.signs, level.room())
         sigma, outlined = self.params.smoothing.outlines, None
@@ -49,6 +60,7 @@ class Method(ABC):
                 guide=reduced_brightness(level.planes.guide, run.threads),
                 sigma=sigma,
                 threads=run.threads,
+                kept=told,
             )
         belief = aggregate(
             evidence,
@@ -152,9 +164,17 @@ class DualPixel(Method):
         """The parabola at the lowest cost."""
         return match.local_parabolas(planes, span, self.params.matching, run.threads)
 
-    def aggregate(self, evidence: Parabolas, level: Level, passes: int, curvature: float | None, run: Run) -> Parabolas:
+    def aggregate(
+        self,
+        evidence: Parabolas,
+        level: Level,
+        passes: int,
+        curvature: float | None,
+        run: Run,
+        told: Flags | None = None,
+    ) -> Parabolas:
         """The belief, and at the finest scale how far the matches lie from it."""
-        belief = super().aggregate(evidence, level, passes, curvature, run)
+        belief = super().aggregate(evidence, level, passes, curvature, run, told)
         if belief.signs is None or level.factor > 1:
             return belief
         bias = confidence.bias_of(evidence, belief.disparity(run.threads), run.threads)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..run import Run
-from ..types import Parabolas
+from ..types import Flags, Parabolas
 from .confidence import seen_from_finer
 from .hints import NOT_TOLD, Told
 from .kinds import Method
@@ -45,14 +45,14 @@ def solve(
     belief = coarser
     for level in pyramid.levels(len(plan.passes), run.threads):
         span = plan.search.at(level.factor, belief, run.threads)
-        method = replace(plan.method, params=told.kept_by(fitted(plan.params, belief)))
+        method = replace(plan.method, params=fitted(plan.params, belief))
         belief = belief and without_map(belief, run.threads, plan.span)
         given = [found for prior in priors if (found := prior.at(level, run.threads, belief))]
         here = told.at(level)
         evidence = gather(level, span, method, belief, given, run, here)
         belief = None  # it is part of the evidence now
         curvature = plan.curvatures[level.number - 1] if plan.curvatures else here.curvature(evidence)
-        belief = believe(evidence, level, method, plan.passes[level.number - 1], curvature, run)
+        belief = believe(evidence, level, method, plan.passes[level.number - 1], curvature, run, here.near())
     assert belief is not None
     return replace(belief, limits=plan.search.limits_of(span))
 
@@ -81,8 +81,14 @@ def gather(
 
 
 def believe(
-    evidence: Parabolas, level: Level, method: Method, passes: int, curvature: float | None, run: Run
+    evidence: Parabolas,
+    level: Level,
+    method: Method,
+    passes: int,
+    curvature: float | None,
+    run: Run,
+    told: Flags | None = None,
 ) -> Parabolas:
-    """The belief of a scale: its evidence, aggregated."""
+    """The belief of a scale: its evidence, aggregated. told: where the user told a disparity."""
     with run.stage("aggregation", level.number):
-        return method.aggregate(evidence, level, passes, curvature, run)
+        return method.aggregate(evidence, level, passes, curvature, run, told)
