@@ -82,13 +82,4 @@ DUALPIX_INLINE auto rows_of(const float* map, int w) {
   return [=](int i, int x, int m) __attribute__((always_inline)) { return load(map + (size_t)i * w + x, m); };
 }
 
-// The same for rows in memory.
-DUALPIX_INLINE auto rows_in_memory(const float* map, int w) {
-  return [=](int i, int x, int m) __attribute__((always_inline)) {
-    const float* const row = map + (size_t)i * w + x;
-    if (begins_line(x)) __builtin_prefetch(row + kAhead);
-    return load(row, m);
-  };
-}
-
 }  // namespace dualpix

@@ -92,10 +92,10 @@ DUALPIX_CLONES void along_rows(int kept, const Maps& maps, size_t at, int w, int
                                RowBlock& block) {
   const size_t size = RowBlock::size(w);
   for (int k = 0; k < kept; ++k) {
-    gather(rows_in_memory(maps.cost + k * maps.size + at, w), w, n, &block.cost[k * size], kLanes);
-    gather(rows_in_memory(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
+    gather(rows_of(maps.cost + k * maps.size + at, w), w, n, &block.cost[k * size], kLanes);
+    gather(rows_of(maps.disparity + k * maps.size + at, w), w, n, &block.disparity[k * size], kLanes);
   }
-  gather(rows_in_memory(maps.guide + at, w), w, n, block.guide.data(), kLanes);
+  gather(rows_of(maps.guide + at, w), w, n, block.guide.data(), kLanes);
   find_jumps(p, block.guide.data(), w);
   with_kept(kept, [&](auto K) __attribute__((always_inline)) {
     for (const bool forward : {true, false}) walk_rows<K>(p, block, w, forward);
