@@ -74,7 +74,12 @@ class Method(ABC):
             threads=run.threads,
         )
         del weights  # its memory is that of the mask
-        return replace(belief, textured=confidence.textured(evidence, run.threads))
+        belief = replace(belief, textured=confidence.textured(evidence, run.threads))
+        return self.judged(belief, evidence, level, run)
+
+    def judged(self, belief: Parabolas, evidence: Parabolas, level: Level, run: Run) -> Parabolas:
+        """The belief with what its evidence tells about its error, if anything."""
+        return belief
 
     def messages_margin(self) -> int | None:
         """Pixels around a tile that the belief depends on; None if a tile needs the whole picture."""
@@ -164,17 +169,8 @@ class DualPixel(Method):
         """The parabola at the lowest cost."""
         return match.local_parabolas(planes, span, self.params.matching, run.threads)
 
-    def aggregate(
-        self,
-        evidence: Parabolas,
-        level: Level,
-        passes: int,
-        curvature: float | None,
-        run: Run,
-        told: Flags | None = None,
-    ) -> Parabolas:
-        """The belief, and at the finest scale how far the matches lie from it."""
-        belief = super().aggregate(evidence, level, passes, curvature, run, told)
+    def judged(self, belief: Parabolas, evidence: Parabolas, level: Level, run: Run) -> Parabolas:
+        """At the finest scale, with how far the matches lie from the belief."""
         if belief.signs is None or level.factor > 1:
             return belief
         bias = confidence.bias_of(evidence, belief.disparity(run.threads), run.threads)
